@@ -134,8 +134,8 @@ class RequestTest {
         String said = assertThrows(RequestException.class, () -> Troupe.train(SmallRun.spec(used).build(),
                 TrainingData.ofText(SmallRun.TEXT), TrainingListener.NONE)).getMessage();
         assertTrue(said.endsWith("choose another with output(directory)"), said);
-        assertEquals("go on with it with resume(/runs/a), or choose another with output(directory)",
-                Refusals.ofLibrary("go on with it with --resume /runs/a, or choose another with --out"));
+        assertEquals("resume it with resume(/runs/a), or choose another with output(directory)",
+                Refusals.ofLibrary("resume it with --resume /runs/a, or choose another with --out"));
         assertEquals("there is no directory nothing: name the directory of a run, or one of its checkpoints",
                 assertThrows(RequestException.class, () -> Checkpoint.open(Path.of("nothing"))).getMessage());
         assertEquals("begin it again with output(/runs/a.b).",

@@ -32,7 +32,7 @@ final class ClusterSettings {
     /**
      * Returns the settings.
      *
-     * @param mayForm whether the node may form the cluster; false where it joins one that must exist
+     * @param mayForm whether the node may form the cluster; false if it joins one that must exist
      * @param faults the faults of the run, some of which cut the node off
      */
     static Config of(ClusterSpec cluster, NodeSpec self, boolean mayForm, List<FaultSpec> faults) {

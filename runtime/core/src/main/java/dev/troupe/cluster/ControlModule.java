@@ -30,7 +30,7 @@ public final class ControlModule extends SimpleModule {
         setMixInAnnotation(LayerSquaredSum.class, Packed.class);
     }
 
-    /** Returns the names of the messages that are read, which are those of the protocols of the three actors. */
+    /** Returns the names of the messages that are read: the protocols of the three actors. */
     static List<String> messages() {
         return Stream.of("TrainingCoordinator", "NodeActor", "ScheduleActor")
                 .map(actor -> "dev.troupe.actor." + actor + "$Command").map(ControlModule::protocol)

@@ -53,7 +53,7 @@ final class DeadNodes extends AbstractBehavior<DeadNodes.Command> {
      */
     private static final Duration PARTING = Duration.ofSeconds(1);
 
-    /** A node of another file hears from the coordinator first why it is refused. */
+    /** A node of another file first receives the coordinator's reason for the refusal. */
     private static final Duration REFUSAL = Duration.ofSeconds(3);
 
     private final TimerScheduler<Command> timers;

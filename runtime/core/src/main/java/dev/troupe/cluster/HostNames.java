@@ -23,7 +23,7 @@ public final class HostNames {
      * Waits until this machine resolves all hosts, at most as long as nodes wait for each other.
      *
      * @param told receives a sentence with the missing hosts, at once and at every change
-     * @throws UsageException where hosts are still missing then
+     * @throws UsageException if hosts are still missing then
      */
     public static void await(ClusterSpec cluster, Consumer<String> told) {
         await(cluster::unknownHosts, cluster.joinTimeout(), told, System::nanoTime,

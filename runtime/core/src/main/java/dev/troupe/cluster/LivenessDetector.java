@@ -10,9 +10,9 @@ import org.apache.pekko.remote.PhiAccrualFailureDetector;
 import scala.Option;
 
 /**
- * Pekko's failure detector for one member, which can also be told that the member's process has ended, or that its
- * machine does not answer: a member is removed from the cluster only once it is unreachable, and by missing heartbeats alone
- * that takes half a minute or more. Pekko creates it by its name in {@code troupe-cluster.conf}. Any thread.
+ * Pekko's failure detector for one member. It also accepts notice that the member's process has ended, or that its machine
+ * does not answer: a member is removed from the cluster only once it is unreachable, and by missing heartbeats alone that
+ * takes half a minute or more. Pekko creates it by its name in {@code troupe-cluster.conf}. Any thread.
  */
 public final class LivenessDetector extends PhiAccrualFailureDetector {
     private volatile boolean hasEnded;

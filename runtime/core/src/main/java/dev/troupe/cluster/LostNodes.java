@@ -15,7 +15,7 @@ import org.apache.pekko.cluster.typed.Subscribe;
 /**
  * The nodes that this node cannot reach now. Any thread may read; its actor writes.
  *
- * <p>Where a cluster is partitioned, the part without a majority stops: its actors end without a reason, and this class
+ * <p>If a cluster is partitioned, the part without a majority stops: its actors end without a reason, and this class
  * gives the reason.
  */
 final class LostNodes {
@@ -75,7 +75,7 @@ final class LostNodes {
     String whyEnded(String self) {
         Set<String> lost = new TreeSet<>(names);
         return lost.isEmpty()
-                ? "the actors of node " + self + " ended before the run did; the log says why"
+                ? "the actors of node " + self + " ended before the run did; see the log"
                 : "node " + self + " lost " + String.join(", ", lost)
                         + ", and what is left is no majority of the cluster"
                         + " (of two halves, the one with the lowest address), so it stopped; where the others continue"

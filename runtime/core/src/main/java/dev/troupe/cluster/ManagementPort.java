@@ -20,8 +20,8 @@ import org.apache.pekko.http.javadsl.server.Route;
 import org.apache.pekko.management.javadsl.PekkoManagement;
 
 /**
- * A node's management port. Without certificates it answers only under the addresses of its node: what asks under another
- * name is a page of another site whose name resolves to it.
+ * A node's management port. Without certificates it answers only under the addresses of its node: a request under another
+ * name comes from a page of another site with a name that resolves to this address.
  */
 final class ManagementPort extends AllDirectives {
     private static final Pattern LITERAL = Pattern.compile("\\[?[0-9a-fA-F.:]*[.:][0-9a-fA-F.:]*]?");
@@ -34,7 +34,7 @@ final class ManagementPort extends AllDirectives {
     }
 
     /**
-     * Opens it: HTTP, and where the cluster has certificates HTTPS with them. They are read for every connection, so that
+     * Opens the port for HTTP, or for HTTPS if the cluster has certificates. They are read for every connection, so that
      * they can be renewed.
      */
     static CompletionStage<ServerBinding> open(ActorSystem system, ClusterSpec cluster, NodeSpec self) {

@@ -12,8 +12,7 @@ final class Peers {
     }
 
     /**
-     * Returns the nodes with which a node exchanges boundary tensors: those of the other ends of its ranks' messages,
-     * and of their tied embeddings.
+     * Returns the nodes with which a node exchanges boundary tensors of its ranks' messages and of their tied embeddings.
      *
      * @param nodeOfRank for each rank its node
      */

@@ -17,7 +17,7 @@ final class Ports {
     /**
      * Tries the ports before any part starts, since a taken port would otherwise show as stack traces of many threads.
      *
-     * @throws UsageException where a port is taken
+     * @throws UsageException if a port is taken
      */
     static void requireFree(ClusterSpec cluster, NodeSpec self) {
         requireTcp(self, "control-port", self.controlPort());

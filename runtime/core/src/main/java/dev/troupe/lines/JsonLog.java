@@ -22,8 +22,8 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 /**
- * A file of JSON objects, one on each line, of which a crash or a disk may have damaged some. Damage never keeps a run from
- * going on: lines that cannot be read are set aside, in a file of their own next to it.
+ * A file of JSON objects, one on each line, of which a crash or a disk may have damaged some. Damage never stops a run:
+ * unreadable lines are set aside, in a file of their own next to it.
  *
  * <p>A last line without an end is what a process leaves that was killed while it wrote; it is dropped without a word.
  */
@@ -35,12 +35,6 @@ public final class JsonLog {
     private JsonLog() {
     }
 
-    /**
-     * A line that was read.
-     *
-     * @param number in the file, from 1
-     * @param text without its end
-     */
     public record Line(int number, String text, ObjectNode json) {
     }
 
@@ -90,7 +84,7 @@ public final class JsonLog {
         }
     }
 
-    /** Whether it is the begin of a line, and no more of it was written. */
+    /** Returns whether a line is only the begin of one. */
     private static boolean isTorn(byte[] line, boolean isLast) {
         try {
             return isLast && text(line).chars().noneMatch(Character::isISOControl);
@@ -138,7 +132,7 @@ public final class JsonLog {
     }
 
     /**
-     * Sets the damaged lines of a file aside that nobody reads to go on; if that is impossible, the file stays as it is.
+     * Sets the damaged lines of a file aside that no run reads to continue; if that is impossible, the file stays as it is.
      *
      * @param trouble receives a sentence on them
      */
@@ -169,7 +163,7 @@ public final class JsonLog {
         return objects;
     }
 
-    /** Adds a line, which begins on a line of its own even where the one before it lacks its end. */
+    /** Adds a line, which begins on a line of its own even if the one before it lacks its end. */
     public static void append(Path file, String line) throws IOException {
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ,
                 StandardOpenOption.WRITE)) {

@@ -17,10 +17,10 @@ import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
 
 /**
- * What the engine that computes nothing is told: the times of the configuration, or those of the model's own operations at
- * the rate of a device, as its layers count them: see {@link LayerCosts}. Where forwards are run again, the backward for
- * the input has them too, without the last product of the blocks that are replayed together; where a stage replays some
- * ahead, it has the rest.
+ * The costs for the engine that computes nothing: the times of the configuration, or of the model's own operations, as its
+ * layers count them, at the rate of a device: see {@link LayerCosts}. Where forwards are run again, the backward for the
+ * input has them too, without the last product of the blocks that are replayed together; if a stage replays some ahead, it
+ * has the rest.
  */
 public final class EmulatedCosts implements WorkCosts {
     private final Map<Work, long[]> nanos = new EnumMap<>(Work.class);
@@ -31,7 +31,7 @@ public final class EmulatedCosts implements WorkCosts {
 
     /**
      * @param replaysAhead whether a stage's row has replays ahead of its backwards
-     * @throws UsageException where a list has neither one time nor one for each stage
+     * @throws UsageException if a list has neither one time nor one for each stage
      */
     public EmulatedCosts(EmulatedSpec spec, Partition partition, StageSettings settings, IntPredicate replaysAhead) {
         int stageCount = partition.stageCount();

@@ -5,7 +5,7 @@ import dev.troupe.engine.provider.WorkCosts;
 import dev.troupe.protocol.watch.StragglerWatch;
 import dev.troupe.schedule.Kind;
 
-/** How long each stage should compute for a microbatch: what its work costs. */
+/** The expected time of each stage for a microbatch: the cost of its work. */
 public record ExpectedTimes(WorkCosts costs) implements StragglerWatch.Expectation {
     @Override
     public double of(int stage, Kind kind) {

@@ -12,8 +12,8 @@ import java.math.BigInteger;
 import java.util.Locale;
 
 /**
- * Refuses sizes that cannot be, before anything is made of them: what would not fit the numbers that count it, and what
- * would take longer to prepare than anybody waits. Every product here is one of 64 bits whose factors were checked before.
+ * Refuses impossible sizes before anything is allocated: counts that overflow, and plans that would take too long to
+ * prepare. Every product here has 64 bits, and its factors were checked before.
  */
 public final class SizeChecks {
     /**
@@ -53,7 +53,7 @@ public final class SizeChecks {
     }
 
     /**
-     * Checks what a model's description alone says, before its tensors are listed.
+     * Checks a model's description alone, before its tensors are listed.
      *
      * @throws UsageException with the number that is too large and the key to change
      */
@@ -85,9 +85,9 @@ public final class SizeChecks {
     }
 
     /**
-     * What to say where the walk of a rank met a tensor that cannot be.
+     * Returns the refusal of a tensor that is too large, which the walk of a rank has met.
      *
-     * @param doing what the rank did: an action, or nothing where the stage was made
+     * @param doing what the rank did: an action, or nothing if the stage was made
      */
     public static UsageException refusal(TrainingPlan plan, int rank, int stage, String doing,
             TooManyElementsException tensor) {

@@ -6,8 +6,8 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 
 /**
- * The text of a first run: a million characters of Shakespeare, which no commit changes, so that the losses in the documents
- * are those of every later version. {@code NOTICE} has its source.
+ * The text of a first run: a million characters of Shakespeare. No commit changes it, so that every later version has the
+ * losses in the documents. {@code NOTICE} has its source.
  */
 public final class BuiltInCorpus {
     private static final String RESOURCE = "built-in-corpus.txt";

@@ -61,7 +61,7 @@ sealed interface DirectoryState {
 
     private static DirectoryState ofFiles(Path path) {
         OptionalLong newest = Checkpoint.newestSteps(path);
-        // A free lock file is that of a killed process. An experiment of chaos or compare has only a configuration.
+        // A free lock file was left by a killed process. An experiment of chaos or compare has only a configuration.
         boolean isRun = newest.isPresent() || Files.exists(path.resolve(METRICS))
                 || Files.exists(path.resolve(RunDirectory.LOCK));
         if (!isRun) {
@@ -75,7 +75,7 @@ sealed interface DirectoryState {
         return newest.isPresent() ? new Resumable(newest.getAsLong()) : new WithoutCheckpoint();
     }
 
-    /** Returns why a run cannot begin in the directory; empty where it can. */
+    /** Returns why a run cannot begin in the directory; empty if it can. */
     default Optional<String> whyNotBegin(Path path) {
         String inUse = "the output directory " + path + " is in use: ";
         return switch (this) {
@@ -88,20 +88,22 @@ sealed interface DirectoryState {
             case Finished(long steps) -> Optional.of(inUse + "it holds a run that is done after " + steps
                     + " steps; choose another with --out");
             case Resumable(long steps) -> Optional.of(inUse + "it holds a run with a checkpoint after " + steps
-                    + " steps; go on with it with --resume " + path + ", or choose another with --out");
+                    + " steps; resume it with --resume " + path + ", or choose another with --out");
         };
     }
 
-    /** Returns why a run cannot resume in the directory; empty where it can, or where opening its checkpoint tells more. */
+    /**
+     * Returns why a run cannot resume in the directory; empty if it can, or if the opening of its checkpoint explains more.
+     */
     default Optional<String> whyNotResume(Path path) {
         return switch (this) {
             case Free _,Foreign _,Finished _,Resumable _ -> Optional.empty();
             case Live _ -> Checkpoint.newestSteps(path).isPresent()
                     ? Optional.empty() // a node that rejoins the run
-                    : Optional.of(path + " has no checkpoint yet, and its run is under way: wait for its end");
+                    : Optional.of(path + " has no checkpoint yet, and its run is in progress: wait for its end");
             case WithoutCheckpoint _ ->
                 Optional.of(path + " holds a run that ended before its first checkpoint, so there"
-                        + " is nothing to go on from: begin it again with --out " + path);
+                        + " is nothing to resume: begin it again with --out " + path);
         };
     }
 

@@ -26,9 +26,9 @@ import java.util.stream.Collectors;
  *
  * @param provider opens engines
  * @param settings the settings of each rank's engine, but for its turn among devices
- * @param ranksOfMachine the ranks whose engines take turns over the devices of this machine
- * @param passedOver why {@code auto} did not take its preferred engine, in one sentence; empty where it did, or where
- *     the configuration names an engine
+ * @param ranksOfMachine the ranks that share the devices of this machine
+ * @param passedOver why {@code auto} did not take its preferred engine, in one sentence; empty if it did, or if the
+ *     configuration names an engine
  */
 public record EngineChoice(EngineProvider provider, EngineSettings settings, List<Integer> ranksOfMachine,
         Optional<String> passedOver) {
@@ -50,7 +50,7 @@ public record EngineChoice(EngineProvider provider, EngineSettings settings, Lis
      * Finds the engine of the configuration; {@code auto} takes the preferred one of those that this machine can run.
      *
      * @param ranksOfMachine the ranks that share the cores and devices of this machine
-     * @throws UsageException where it is not installed or cannot run here, with the reason
+     * @throws UsageException if it is not installed or cannot run here, with the reason
      */
     public static EngineChoice of(EngineSpec spec, DataType parameterType, DataType computeType,
             List<Integer> ranksOfMachine,
@@ -95,14 +95,14 @@ public record EngineChoice(EngineProvider provider, EngineSettings settings, Lis
     }
 
     /**
-     * Returns the same choice with the libraries of its matrix products, where the engine has several. What only another
+     * Returns the same choice with the libraries of its matrix products, if the engine has several. What only another
      * engine knows counts as {@code auto}: a run may have begun there, and a cluster's nodes may have several engines.
      *
      * @param asked as the configuration has them
      * @param installed the engines that there are
      * @param isOfOneMachine whether all ranks are on this machine; of others no table is known, so {@code auto} takes
      *     the engine's own library
-     * @throws UsageException where a library is not here or does not fit, or the table is damaged
+     * @throws UsageException if a library is not here or does not fit, or the table is damaged
      */
     public EngineChoice withProducts(String asked, boolean isOfOneMachine, List<EngineProvider> installed) {
         Optional<ProductLibraries> libraries = provider.productLibraries();
@@ -140,12 +140,12 @@ public record EngineChoice(EngineProvider provider, EngineSettings settings, Lis
         return TokenCache.ofUser(System.getenv("XDG_CACHE_HOME"), System.getProperty("user.home"));
     }
 
-    /** Returns the libraries of its products with their versions; empty where the engine has no choice. */
+    /** Returns the libraries of its products with their versions; empty if the engine has no choice. */
     public Optional<String> productsWithVersions() {
         return provider.productLibraries().map(libraries -> libraries.identity(settings.products()));
     }
 
-    /** Returns the libraries of its products with their versions; empty where they are the engine's own alone. */
+    /** Returns the libraries of its products with their versions; empty if they are the engine's own alone. */
     public Optional<String> otherProducts() {
         return provider.productLibraries().filter(libraries -> !libraries.own().equals(settings.products()))
                 .map(libraries -> libraries.identity(settings.products()));
@@ -156,7 +156,7 @@ public record EngineChoice(EngineProvider provider, EngineSettings settings, Lis
         return new EngineChoice(provider, settings.withCosts(costs), ranksOfMachine, passedOver);
     }
 
-    /** Whether its engines compute, or keep time instead. */
+    /** Returns whether its engines compute, or keep time instead. */
     public boolean computes() {
         return provider.serves(Capability.VALUES);
     }
@@ -173,7 +173,7 @@ public record EngineChoice(EngineProvider provider, EngineSettings settings, Lis
                 .open(settings.withDevice(new DevicePick(settings.device().ordinal(), place < 0 ? rank : place)));
     }
 
-    /** Returns the clock beside that engine. */
+    /** Returns the clock of that engine. */
     public WorkClock clock() {
         return provider.clock(settings);
     }

@@ -45,7 +45,7 @@ public final class Evaluation implements AutoCloseable {
      * Opens and checks all parts.
      *
      * @param from the run or checkpoint that has the weights; empty: those that a run of the configuration begins with
-     * @throws RuntimeException with a sentence for the user where the request is wrong: see {@link UserErrors}
+     * @throws RuntimeException with a sentence for the user if the request is wrong: see {@link UserErrors}
      */
     public Evaluation(RunSpec spec, Optional<Path> from) {
         whole = WholeModel.of(spec, from);

@@ -30,7 +30,7 @@ public final class Generation implements AutoCloseable {
      * Opens and checks all parts.
      *
      * @param from the run or checkpoint that has the weights; empty: those that a run of the configuration begins with
-     * @throws RuntimeException with a sentence for the user where the request is wrong: see {@link UserErrors}
+     * @throws RuntimeException with a sentence for the user if the request is wrong: see {@link UserErrors}
      */
     public Generation(RunSpec spec, Optional<Path> from) {
         whole = WholeModel.of(spec, from);
@@ -59,7 +59,7 @@ public final class Generation implements AutoCloseable {
      * the model began with.
      *
      * @param count the most tokens to add
-     * @throws UsageException where the prompt has no token, one that the model does not know, or prompt and text are
+     * @throws UsageException if the prompt has no token, one that the model does not know, or prompt and text are
      *     longer than the model's longest sequence
      */
     public String write(String prompt, int count, Sampling sampling) {
@@ -80,7 +80,7 @@ public final class Generation implements AutoCloseable {
         return tokenizer.decode(IntStream.of(written).limit(written.length - (hasEnded ? 1 : 0)).toArray());
     }
 
-    /** Returns how many tokens the model has positions for after a prompt; less than 1 where the prompt is too long. */
+    /** Returns how many tokens the model has positions for after a prompt; less than 1 if the prompt is too long. */
     public int roomAfter(String prompt) {
         return model().size(Axis.POSITION) - tokens(prompt).length;
     }

@@ -23,7 +23,7 @@ record LockHolder(String machine, long process, Instant start) {
     private static final Path NAMESPACE = Path.of("/proc/self/ns/pid");
     private static final Duration CLOCK_ERROR = Duration.ofSeconds(2);
 
-    /** Writes this process into a lock file; writes nothing where the system does not tell enough, or the disk is full. */
+    /** Writes this process into a lock file; writes nothing if the system does not name it, or the disk is full. */
     static void write(FileChannel lock) {
         Optional<String> machine = here();
         Optional<Instant> start = ProcessHandle.current().info().startInstant();
@@ -48,7 +48,7 @@ record LockHolder(String machine, long process, Instant start) {
         }
     }
 
-    /** Reads the process that a lock file names; empty where it names none. */
+    /** Reads the process that a lock file names; empty if it names none. */
     static Optional<LockHolder> read(Path lock) {
         try {
             List<String> lines = Files.readAllLines(lock);
@@ -61,7 +61,7 @@ record LockHolder(String machine, long process, Instant start) {
         }
     }
 
-    /** Whether the process was one of this machine, and has ended. */
+    /** Returns whether the process was one of this machine, and has ended. */
     boolean isGone() {
         return here().filter(machine::equals).isPresent() && found().isEmpty();
     }
@@ -71,7 +71,7 @@ record LockHolder(String machine, long process, Instant start) {
                 .filter(its -> Duration.between(its, start).abs().compareTo(CLOCK_ERROR) < 0).isPresent());
     }
 
-    /** Kills the process, where it is another one of this machine; returns whether it did. */
+    /** Kills the process, if it is another one of this machine; returns whether it did. */
     boolean kill() {
         return here().filter(machine::equals).isPresent() && process != ProcessHandle.current().pid()
                 && found().map(ProcessHandle::destroyForcibly).orElse(false);

@@ -44,7 +44,7 @@ public final class NodeRequests {
     }
 
     /**
-     * Returns the request of a node that joins while the others compute, on a machine where they already have their memory.
+     * Returns the request of a node that joins while the others compute, on a machine on which they already have their memory.
      *
      * @param directory the run's directory, the same for all nodes
      */
@@ -57,7 +57,7 @@ public final class NodeRequests {
                 new RunRequest.Share(node.ranks(), List.of(), false));
     }
 
-    /** Products are computed by the libraries of the run under way, unless the configuration names others. */
+    /** Products are computed by the libraries of the run in progress, unless the configuration names others. */
     private static EngineSpec withProductsOf(Path directory, EngineSpec engine) {
         return engine.products().equals(EngineSpec.AUTO) && Files.exists(directory.resolve(RunDirectory.CONFIG))
                 ? engine.withProducts(DirectoryState.products(directory))

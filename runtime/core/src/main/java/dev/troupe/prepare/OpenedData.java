@@ -12,13 +12,13 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * Training data, and validation data where there are any.
+ * Training data, and validation data if there are any.
  *
  * @param name what messages call the training data
  * @param training the sequences to train on
  * @param trainingAmount how much that is, in words
  * @param validation the sequences of the validation loss
- * @param validationAmount how much that is, in words; empty where there are none
+ * @param validationAmount how much that is, in words; empty if there are none
  */
 record OpenedData(String name, Sequences training, String trainingAmount, Optional<Sequences> validation,
         String validationAmount) {
@@ -41,7 +41,7 @@ record OpenedData(String name, Sequences training, String trainingAmount, Option
      * Rows of documents of which the last part is for validation.
      *
      * @param fraction of the rows, rounded to a whole number of them; 0 for none
-     * @throws DataException where a part would have no row
+     * @throws DataException if a part would have no row
      */
     static OpenedData of(PackedRows all, double fraction) {
         if (fraction == 0) {

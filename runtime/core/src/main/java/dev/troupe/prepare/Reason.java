@@ -13,7 +13,7 @@ public final class Reason {
     }
 
     /**
-     * Returns the root error of a failure, which may strike again at the same action. Empty where another attempt may
+     * Returns the root error of a failure, which may strike again at the same action. Empty if another attempt may
      * succeed: for an injected fault, and for an error that follows from the failure of another rank.
      *
      * @param where the action, with its stage, microbatch and step, or the part of the step's tail

@@ -57,7 +57,7 @@ public final class RunDirectory implements AutoCloseable {
     /**
      * Checks that this directory is empty or does not exist yet; writes nothing.
      *
-     * @throws UsageException where it holds files or cannot be made
+     * @throws UsageException if it holds files or cannot be made
      */
     public static void requireFree(Path path) {
         if (!isFree(path)) {
@@ -68,10 +68,10 @@ public final class RunDirectory implements AutoCloseable {
     }
 
     /**
-     * Checks that a run may begin in this directory, also where one ended before its first checkpoint; writes nothing.
+     * Checks that a run may begin in this directory, also if one ended before its first checkpoint; writes nothing.
      *
      * @return whether a run has ended in the directory
-     * @throws UsageException where it holds other files, or cannot be made
+     * @throws UsageException if it holds other files, or cannot be made
      */
     static boolean requireBeginnable(Path path) {
         DirectoryState state = DirectoryState.of(path);
@@ -85,7 +85,7 @@ public final class RunDirectory implements AutoCloseable {
     /**
      * Checks that a run may resume in this directory; writes nothing.
      *
-     * @throws UsageException where it holds a run that has no checkpoint
+     * @throws UsageException if it holds a run that has no checkpoint
      */
     static void requireResumable(Path path) {
         DirectoryState.of(path).whyNotResume(path).ifPresent(why -> {
@@ -143,7 +143,7 @@ public final class RunDirectory implements AutoCloseable {
      * Returns the configuration of a run that is resumed, which it wrote itself.
      *
      * @param resumed the directory of the run, or of one of its checkpoints
-     * @throws UsageException where it has none
+     * @throws UsageException if it has none
      */
     public static Path configOf(Path resumed) {
         Path file = Checkpoint.runDirectoryOf(resumed).resolve(CONFIG);
@@ -183,7 +183,7 @@ public final class RunDirectory implements AutoCloseable {
     }
 
     /**
-     * Makes the directory where it does not exist, so that no other user of the machine can read the run; one that exists is
+     * Makes the directory if it does not exist, so that no other user of the machine can read the run; one that exists is
      * left as it is.
      */
     public static void make(Path path) throws IOException {
@@ -201,9 +201,9 @@ public final class RunDirectory implements AutoCloseable {
     }
 
     /**
-     * Makes the directory where it does not exist, and locks it.
+     * Makes the directory if it does not exist, and locks it.
      *
-     * @throws UsageException where another run has locked it, or it cannot be written to
+     * @throws UsageException if another run has locked it, or it cannot be written to
      */
     public static RunDirectory open(Path path) {
         try {
@@ -232,7 +232,7 @@ public final class RunDirectory implements AutoCloseable {
     /**
      * Checks under the lock that a run may begin here: another one may have begun, and ended, since the first checks.
      *
-     * @throws UsageException where the directory holds more than a run that ended before its first checkpoint
+     * @throws UsageException if the directory holds more than a run that ended before its first checkpoint
      */
     public void requireStillBeginnable() {
         DirectoryState.underLock(path).whyNotBegin(path).ifPresent(why -> {
@@ -255,7 +255,7 @@ public final class RunDirectory implements AutoCloseable {
         return new RunDirectory(path, real, channel);
     }
 
-    /** Tells a file from others that have had its name; empty where there is none, or the system has no such keys. */
+    /** Tells a file from others that have had its name; empty if there is none, or the system has no such keys. */
     private static Optional<Object> keyOf(Path file) throws IOException {
         try {
             return Optional.ofNullable(Files.readAttributes(file, BasicFileAttributes.class).fileKey());
@@ -280,11 +280,11 @@ public final class RunDirectory implements AutoCloseable {
 
     /**
      * Locks the directory of a run that continues after the process that held the lock has ended, or is about to end. A
-     * process that does not end, since it is stopped or hangs, is killed where it is of this machine: the cluster has
+     * process that does not end, since it is stopped or hangs, is killed if it is of this machine: the cluster has
      * removed it, and it must not write any more.
      *
      * @param patience longest wait for its end, and again once it was killed
-     * @throws UsageException where it still holds the lock, or the directory cannot be written to
+     * @throws UsageException if it still holds the lock, or the directory cannot be written to
      */
     public static RunDirectory takeOver(Path path, Duration patience) {
         long sinceNanos = System.nanoTime();

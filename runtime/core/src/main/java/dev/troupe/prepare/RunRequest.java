@@ -16,14 +16,13 @@ import java.util.stream.IntStream;
  * The request of a user.
  *
  * @param spec the validated configuration
- * @param builtInCorpus UTF-8 text to train on where the configuration names none
+ * @param builtInCorpus UTF-8 text to train on if the configuration names none
  * @param output the run's directory
  * @param resume the run, or the checkpoint, to resume
- * @param gradientsOf the step, from 0, whose gradients are to be written to a file
+ * @param gradientsOf the step, from 0, with gradients to be written to a file
  * @param isExperiment whether the run is there to be measured alone, and leaves no checkpoint
- * @param share the part of the run in this process, where there are several
- * @param text UTF-8 text in memory to train on, in place of the one file that the configuration names, which the run
- *     writes
+ * @param share the part of the run in this process, if there are several
+ * @param text UTF-8 text in memory to train on, in place of the one file that the configuration names, which the run writes
  */
 public record RunRequest(RunSpec spec, byte[] builtInCorpus, Path output, Optional<Path> resume,
         OptionalLong gradientsOf, boolean isExperiment, Optional<Share> share,
@@ -32,7 +31,7 @@ public record RunRequest(RunSpec spec, byte[] builtInCorpus, Path output, Option
      * One process's part of a run.
      *
      * @param ranksOfMachine the ranks for which this machine provides memory and cores
-     * @param ranksCopiedHere the ranks of whose snapshots this machine has copies
+     * @param ranksCopiedHere the ranks with copies of their snapshots on this machine
      * @param leads whether this process makes the run's directory
      */
     public record Share(List<Integer> ranksOfMachine, List<Integer> ranksCopiedHere, boolean leads) {
@@ -60,7 +59,7 @@ public record RunRequest(RunSpec spec, byte[] builtInCorpus, Path output, Option
                 .orElseGet(() -> IntStream.range(0, spec.parallel().worldSize()).boxed().toList());
     }
 
-    /** Returns the ranks of other nodes of whose snapshots nodes of this machine have copies. */
+    /** Returns the ranks of other nodes with copies of their snapshots on nodes of this machine. */
     List<Integer> ranksCopiedHere() {
         return share.map(Share::ranksCopiedHere).orElse(List.of());
     }
@@ -91,12 +90,13 @@ public record RunRequest(RunSpec spec, byte[] builtInCorpus, Path output, Option
                         gradientsOf, isExperiment, share, text);
     }
 
-    /** Whether this process makes the run's directory. */
     boolean leads() {
         return share.isEmpty() || share.get().leads();
     }
 
-    /** Whether the run continues in the directory from which it resumes, named itself or by one of its checkpoints. */
+    /**
+     * Returns whether the run continues in the directory from which it resumes, named itself or by one of its checkpoints.
+     */
     public boolean continuesInPlace() {
         return resume.isPresent()
                 && Checkpoint.runDirectoryOf(resume.get()).equals(output.toAbsolutePath().normalize());

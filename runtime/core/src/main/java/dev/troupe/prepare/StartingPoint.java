@@ -37,24 +37,24 @@ import java.util.OptionalInt;
  * @param sequenceLength tokens of a training sequence, at most the model's
  * @param weights the weights, and from a checkpoint the optimizer's state
  * @param stepsDone steps done
- * @param lossScale the loss scale of the checkpoint; none where no step is done
- * @param resumed whether the model is that of a checkpoint
+ * @param lossScale the loss scale of the checkpoint; none if no step is done
+ * @param resumed whether the model comes from a checkpoint
  * @param passedOver the damage of each newer checkpoint that was not taken
- * @param identity tells the first weights from others of the same model; of adapters, these and the frozen ones
+ * @param identity distinguishes the first weights from others of the same model; covers adapters and the frozen weights
  * @param files the files of the weights, open until the run is over: a rank that starts again reads frozen weights
  */
 record StartingPoint(ModelSpec model, int sequenceLength, WeightSource weights, long stepsDone,
         LossScale lossScale, boolean resumed, List<String> passedOver, String identity,
         List<AutoCloseable> files) {
-    /** Tokens of a sequence where none are asked for; a published model may have positions for more than memory holds. */
+    /** Tokens of a sequence if none are asked for; a published model may have positions for more than memory holds. */
     private static final int USUAL_LENGTH = 2048;
     private static final String SEQUENCE_LENGTH = "sequence-length";
 
     /**
      * Opens the model of the specification, and checks that the two agree.
      *
-     * @param tokenizer the tokenizer of the run, whose vocabulary a model has that is described without one
-     * @throws UsageException where they do not
+     * @param tokenizer the tokenizer of the run; its vocabulary is for a model that is described without one
+     * @throws UsageException if they do not
      */
     static StartingPoint of(RunSpec spec, Tokenizer tokenizer, Optional<Path> resume) {
         ModelSection section = withVocabulary(spec.model(), tokenizer);
@@ -89,7 +89,7 @@ record StartingPoint(ModelSpec model, int sequenceLength, WeightSource weights, 
         };
     }
 
-    /** The same model with adapters, those of a directory or new ones. */
+    /** Returns the same model with adapters, from a directory or new ones. */
     private static StartingPoint adapted(StartingPoint whole, RunSpec spec, List<AutoCloseable> files) {
         LoraSpec asked = spec.training().lora();
         if (asked.adapter().isPresent()) {
@@ -138,7 +138,7 @@ record StartingPoint(ModelSpec model, int sequenceLength, WeightSource weights, 
     }
 
     private static StartingPoint resumed(RunSpec spec, ModelSection section, Path from, List<AutoCloseable> files) {
-        // Said before every byte of the weights is read for its checksum.
+        // Refused before every byte of the weights is read for its checksum.
         Checkpoint.modelOf(from).ifPresent(model -> sequenceLength(section, model, Optional.of(from)));
         Checkpoint checkpoint = Checkpoint.open(from);
         files.add(checkpoint);
@@ -175,7 +175,7 @@ record StartingPoint(ModelSpec model, int sequenceLength, WeightSource weights, 
                 point.stepsDone(), point.lossScale(), true, point.passedOver(), base.identity(), files);
     }
 
-    /** Checks the state of the checkpoint, where there is one, and returns a sentence on each kind that the run drops. */
+    /** Checks the state of the checkpoint, if there is one, and returns a sentence on each kind that the run drops. */
     List<String> check(TrainingPlan plan, TrainingSpec training) {
         return files.stream().filter(Checkpoint.class::isInstance).map(Checkpoint.class::cast)
                 .flatMap(checkpoint -> ResumedState.check(checkpoint, plan, training).stream()).toList();
@@ -235,7 +235,7 @@ record StartingPoint(ModelSpec model, int sequenceLength, WeightSource weights, 
         if (!wrong.isEmpty()) {
             throw new UsageException(resumed
                     .map(from -> from + " is of another model than the configuration describes: "
-                            + String.join("; ", wrong) + ". Leave those keys as they were to go on from it")
+                            + String.join("; ", wrong) + ". Leave those keys as they were to resume from it")
                     .orElseGet(() -> "the model that was loaded is not the one the configuration describes: "
                             + String.join("; ", wrong) + ". Leave those keys out to take the model's own"));
         }

@@ -14,16 +14,16 @@ import java.lang.management.ManagementFactory;
 import java.util.Locale;
 import java.util.Optional;
 
-/** The exceptions that tell the user, in a sentence, that a request was wrong. */
+/** The exceptions with a sentence for the user on a wrong request. */
 public final class UserErrors {
     private UserErrors() {
     }
 
     /**
-     * Returns what to throw where a start of actors failed: an exception that has a sentence for the user unchanged, any
-     * other with a sentence. Scala throws checked exceptions past the Java compiler, so a caller has to catch Exception.
+     * Returns what to throw if a start of actors failed: an exception that has a sentence for the user unchanged, any other
+     * with a sentence. Scala throws checked exceptions past the Java compiler, so a caller has to catch Exception.
      *
-     * @param who whose actors they are, such as "node b"
+     * @param who the owner of the actors, such as "node b"
      */
     public static RuntimeException ofStart(String who, Throwable failure) {
         switch (failure) {
@@ -37,12 +37,12 @@ public final class UserErrors {
         }
         double load = ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
         return new StartException(String.format(Locale.ROOT,
-                "the actors of %s did not start: %s; the machine has a load of %.0f on %d cores, so where it is"
+                "the actors of %s did not start: %s; the machine has a load of %.0f on %d cores, so if it is"
                         + " overloaded, start again when it is less busy",
                 who, Reason.of(failure), load, Runtime.getRuntime().availableProcessors()), failure);
     }
 
-    /** Returns the sentence for the user; empty where the exception is a defect of Troupe. */
+    /** Returns the sentence for the user; empty if the exception is a defect of Troupe. */
     public static Optional<String> sentenceOf(RuntimeException failure) {
         return switch (failure) {
             case PlanException plan -> Optional.of(plan.getMessage());

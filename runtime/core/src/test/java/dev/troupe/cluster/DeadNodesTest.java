@@ -98,7 +98,7 @@ class DeadNodesTest {
 
     /** No silence tells anything here, and of two halves the one with the higher address would end. */
     @Test
-    void shouldTakeOutAMemberWhoseProcessHasEndedAndGoOnAlone() throws Exception {
+    void shouldTakeOutAMemberWhoseProcessHasEndedAndContinueAlone() throws Exception {
         start("a", guardianOfA(), "");
         ActorSystem<?> b = start("b", Behaviors.empty(), "");
         process = new StandIn(cluster, cluster.node("b"), Cluster.get(b).selfMember().uniqueAddress().longUid());

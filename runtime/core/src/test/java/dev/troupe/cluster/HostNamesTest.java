@@ -26,14 +26,14 @@ class HostNamesTest {
     }
 
     @Test
-    void shouldSayNothingWhereAllAreKnown() {
+    void shouldReportNothingIfAllAreKnown() {
         await(new ArrayDeque<>(List.of(List.of())));
         assertEquals(List.of(), told);
         assertEquals(0, nowNanos);
     }
 
     @Test
-    void shouldSayForWhomItWaitsEachTimeThatChanges() {
+    void shouldReportTheMissingNodesWhenTheyChange() {
         await(new ArrayDeque<>(List.of(List.of(ONE, OTHER), List.of(ONE, OTHER), List.of(OTHER), List.of())));
         assertEquals(List.of("waiting for a host to be known: " + ONE + " " + OTHER,
                 "waiting for a host to be known: " + OTHER), told);

@@ -41,7 +41,7 @@ class StatusQueryTest {
     private Path directory;
 
     @Test
-    void shouldHearWhatANodeSaysOfItself() throws Exception {
+    void shouldReceiveTheStatusOfANode() throws Exception {
         ClusterSpec cluster = cluster("");
         NodeSpec node = cluster.node("a");
         try (StatusQuery query = new StatusQuery(Optional.empty())) {
@@ -68,7 +68,7 @@ class StatusQueryTest {
 
     /** The certificate is for another name than the address; status asks by the rule of the control plane. */
     @Test
-    void shouldAnswerOverTlsAloneWhereTheClusterHasCertificates() throws Exception {
+    void shouldAnswerOverTlsAloneIfTheClusterHasCertificates() throws Exception {
         Path tls = TestCertificates.make(directory.resolve("ours"));
         ClusterSpec cluster = cluster(
                 "cluster.tls { certificate = %1$s/node.crt, key = %1$s/node.key, authority = %1$s/ca.crt }"

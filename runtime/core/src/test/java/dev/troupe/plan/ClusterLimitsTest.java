@@ -45,7 +45,7 @@ class ClusterLimitsTest {
     }
 
     @Test
-    void shouldRefuseSoManyMessagesThatNobodyCanSayWhichHaveCome() {
+    void shouldRefuseMoreMessagesThanAReportCanHold() {
         assertEquals("the report of a rank in a recovery could take 368,424 bytes (128 virtual stages, 10,400"
                 + " microbatches), and a control message between processes has room for 253,952: lower"
                 + " parallel.virtual-stages or training.global-batch-size, or raise training.microbatch-size",

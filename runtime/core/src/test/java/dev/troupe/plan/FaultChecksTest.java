@@ -53,7 +53,7 @@ class FaultChecksTest {
             "late-data stage=2 ! is for the rows of a microbatch, which the stages 0 and 3 read, by the first rank of each tensor group",
             "late-credit stage=0 message=activation ! is for receive of a message=activation, but there the plan has only",
             "kill ! strikes a process of a cluster, but this run has one process alone"})
-    void shouldSayWhyAFaultCannotStrike(String fault, String why) {
+    void shouldExplainWhyAFaultCannotStrike(String fault, String why) {
         String sentence = assertThrows(UsageException.class, () -> require(false, fault)).getMessage();
         assertTrue(sentence.startsWith("the fault \"" + fault.strip() + "\" " + why), sentence);
     }
@@ -64,7 +64,7 @@ class FaultChecksTest {
     }
 
     @Test
-    void shouldSayWhatIsNotThereWithoutRecoveryOrCheckpoints() {
+    void shouldRefuseFaultsOfRecoveryOrCheckpointsThatTheRunLacks() {
         FaultChecks checks = new FaultChecks(plan, 0, 10, 0, false, false);
         for (String fault : List.of("lose-snapshot", "exception at=commit")) {
             assertEquals(
@@ -81,14 +81,14 @@ class FaultChecksTest {
     }
 
     @Test
-    void shouldLetARunGoOnWithAFaultThatIsBehindIt() {
+    void shouldLetARunContinueWithAPastFault() {
         new FaultChecks(plan, 5, 10, 0, true, false).require(List.of(fault("disk-full step=4")));
         assertThrows(UsageException.class,
                 () -> new FaultChecks(plan, 4, 10, 0, true, false).require(List.of(fault("disk-full step=4"))));
     }
 
     @Test
-    void shouldRefuseAMessageWhereThereIsOneRank() {
+    void shouldRefuseAMessageIfThereIsOneRank() {
         TrainingPlan alone = TrainingPlan.of(
                 new Gpt2(4, 8, 2, 4, 16, true, Gpt2.NORM_EPSILON).spec(),
                 new StageSettings(1, 4, 4, new Optimizer.Sgd(0)), "uniform", Schedules.named("gpipe"),

@@ -9,7 +9,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The stages of a rank where a configuration does not give their number. */
+/** The stages of a rank if a configuration does not give their number. */
 @Tag("plan")
 class VirtualStagesTest {
     @Test

@@ -43,7 +43,7 @@ class DirectoryStateTest {
     void shouldLetARunBeginAgainThatEndedBeforeItsFirstCheckpoint() throws IOException {
         Files.writeString(run.resolve("metrics.jsonl"), "{\"step\":0,\"loss\":1}\n");
         assertTrue(RunDirectory.requireBeginnable(run));
-        assertEquals(run + " holds a run that ended before its first checkpoint, so there is nothing to go on from:"
+        assertEquals(run + " holds a run that ended before its first checkpoint, so there is nothing to resume:"
                 + " begin it again with --out " + run, refusal(() -> RunDirectory.requireResumable(run)));
         Files.delete(run.resolve("metrics.jsonl")); // killed before it was written
         Files.delete(run.resolve("config.conf"));
@@ -82,17 +82,17 @@ class DirectoryStateTest {
         writeCheckpoint(4);
         try (RunDirectory late = RunDirectory.open(run)) {
             assertEquals("the output directory " + late.path() + " is in use: it holds a run with a checkpoint after 4"
-                    + " steps; go on with it with --resume " + late.path() + ", or choose another with --out",
+                    + " steps; resume it with --resume " + late.path() + ", or choose another with --out",
                     refusal(late::requireStillBeginnable));
         }
     }
 
     @Test
-    void shouldNotTouchARunThatIsUnderWay() throws IOException {
+    void shouldNotTouchARunThatIsInProgress() throws IOException {
         try (RunDirectory _ = RunDirectory.open(run)) {
             assertEquals("the output directory " + run + " is in use: another run writes to it; wait for its end, or"
                     + " choose another with --out", refusal(() -> RunDirectory.requireBeginnable(run)));
-            assertEquals(run + " has no checkpoint yet, and its run is under way: wait for its end",
+            assertEquals(run + " has no checkpoint yet, and its run is in progress: wait for its end",
                     refusal(() -> RunDirectory.requireResumable(run)));
         }
     }

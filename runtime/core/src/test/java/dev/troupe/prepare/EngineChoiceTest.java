@@ -33,7 +33,7 @@ class EngineChoiceTest {
     }
 
     @Test
-    void shouldSayWhyItDidNotTakeThePreferredOne() {
+    void shouldExplainWhyItDidNotTakeThePreferredOne() {
         assertEquals(Optional.of("engine.kind = auto takes slow: there is no device: buy one"),
                 choose(EngineSpec.AUTO, FAST, SLOW).passedOver());
         assertEquals(Optional.empty(), choose(EngineSpec.AUTO, SLOW, FAST).passedOver());
@@ -41,7 +41,7 @@ class EngineChoiceTest {
     }
 
     @Test
-    void shouldSayWhyNoneCanServe() {
+    void shouldExplainWhyNoneCanServe() {
         assertEquals("no engine can serve here: fast: there is no device: buy one", refusal(EngineSpec.AUTO, FAST));
         assertEquals("no engine is installed: put an engine's module on the class path", refusal(EngineSpec.AUTO));
     }
@@ -103,7 +103,7 @@ class EngineChoiceTest {
     }
 
     @Test
-    void shouldChooseProductsByTheMachinesTableWhereAllRanksAreOnIt() {
+    void shouldChooseProductsByTheMachinesTableIfAllRanksAreOnIt() {
         EngineChoice choice = choose("multiplying", MULTIPLYING);
         assertEquals("fast", products(choice, EngineSpec.AUTO, true));
         assertEquals("own", products(choice, EngineSpec.AUTO, false));
@@ -119,7 +119,7 @@ class EngineChoiceTest {
         assertEquals(Optional.empty(), without.productsWithVersions());
     }
 
-    /** As where a run began on another engine, or a cluster's nodes have several. */
+    /** As if a run began on another engine, or a cluster's nodes have several. */
     @Test
     void shouldTakeAnotherEnginesProductsForAuto() {
         EngineChoice choice = choose("multiplying", MULTIPLYING);

@@ -156,7 +156,7 @@ class RunDirectoryTest {
     }
 
     @Test
-    void shouldRefuseAPlaceWhereNobodyCanMakeADirectory() {
+    void shouldRefuseAPlaceIfNobodyCanMakeADirectory() {
         Path long256 = home.resolve("a").resolve("n".repeat(256)).resolve("b");
         assertTrue(refusal(() -> RunDirectory.requireFree(long256))
                 .startsWith("the output directory " + long256

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 @Tag("plan")
 class StartErrorsTest {
     @Test
-    void shouldSayInASentenceWhatScalaThrowsUnchecked() {
+    void shouldExplainUncheckedExceptionsOfScala() {
         RuntimeException failure = UserErrors.ofStart("node b",
                 new TimeoutException("Future timed out after [3000 milliseconds]"));
         String sentence = UserErrors.sentenceOf(failure).orElseThrow();

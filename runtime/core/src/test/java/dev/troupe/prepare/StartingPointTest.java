@@ -90,7 +90,7 @@ class StartingPointTest {
     }
 
     @Test
-    void shouldGoOnFromACheckpointOfTheSameModel() throws Exception {
+    void shouldContinueFromACheckpointOfTheSameModel() throws Exception {
         Path checkpoint = checkpoint(40);
         StartingPoint start = StartingPoint.of(described("model.layers=2"), BYTES, Optional.of(checkpoint));
         assertEquals(40, start.stepsDone());
@@ -102,21 +102,21 @@ class StartingPointTest {
     void shouldRefuseACheckpointOfAnotherModel() {
         Path checkpoint = checkpoint(40);
         String refusal = checkpoint + " is of another model than the configuration describes: model.layers = 5, but the"
-                + " checkpoint has 2. Leave those keys as they were to go on from it";
+                + " checkpoint has 2. Leave those keys as they were to resume from it";
         assertEquals(refusal, refusal(described("model.layers=5"), Optional.of(checkpoint)));
         assertTrue(checkpoint.resolve("rank-000.safetensors").toFile().delete(), "the weights were not asked for");
         assertEquals(refusal, refusal(described("model.layers=5"), Optional.of(checkpoint)));
     }
 
     @Test
-    void shouldRefuseToTrainFewerStepsThanLieBehind() {
+    void shouldRefuseToTrainFewerStepsThanAreDone() {
         Path checkpoint = checkpoint(40);
         RunRequest request = request(described("training.steps=39"), home.resolve("out"), checkpoint);
         assertEquals("the checkpoint lies 40 steps into its run, but training.steps = 39: raise it", refusal(request));
     }
 
     @Test
-    void shouldGoOnInTheRunOfACheckpointThatIsNamedItself() {
+    void shouldContinueInTheRunOfACheckpointThatIsNamedItself() {
         Path checkpoint = checkpoint(40);
         assertTrue(request(described(), home, checkpoint).continuesInPlace());
         assertTrue(request(described(), home, home).continuesInPlace());
@@ -124,7 +124,7 @@ class StartingPointTest {
     }
 
     @Test
-    void shouldNotGoOnBesideLaterCheckpoints() {
+    void shouldNotContinueBeforeLaterCheckpoints() {
         Path earlier = checkpoint(40);
         checkpoint(80);
         assertEquals(

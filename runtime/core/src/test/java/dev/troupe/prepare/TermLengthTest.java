@@ -14,9 +14,7 @@ import dev.troupe.transport.TransportSettings;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/**
- * A term is twice the bytes that credits allow in flight between two nodes: here two messages of 256 rows on each edge.
- */
+/** A term is twice the bytes that credits allow in flight between two nodes: here two messages of 256 rows on each edge. */
 class TermLengthTest {
     private static final int ROWS = 256;
     private static final int MEBIBYTE = 1 << 20;
@@ -30,7 +28,7 @@ class TermLengthTest {
     }
 
     @Test
-    void shouldHoldWhatIsUnderWayTwice() {
+    void shouldCountActionsInProgressTwice() {
         assertEquals(4 * MEBIBYTE, term(1024, 8, false, DataType.FLOAT32, List.of(0, 1)));
         assertEquals(2 * MEBIBYTE, term(1024, 8, false, DataType.BFLOAT16, List.of(0, 1)));
         assertEquals(4 * MEBIBYTE, term(1000, 8, false, DataType.FLOAT32, List.of(0, 1)), "rounded up");

@@ -7,9 +7,8 @@ import org.apache.pekko.actor.typed.TypedActorContext;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 
 /**
- * Turns the errors that Pekko takes for fatal, such as a missing class, into a failure of the one actor that met
- * them. An actor that throws one of them never ends, its system neither, and in a system of a program Pekko ends the
- * whole process.
+ * Turns the errors that Pekko takes for fatal, such as a missing class, into a failure of the one actor that met them. An
+ * actor that throws one of them never ends, its system neither, and in a system of a program Pekko ends the whole process.
  *
  * <p>Thread rule: as of the actor.
  */
@@ -18,7 +17,7 @@ public final class FatalErrors<T> extends BehaviorInterceptor<T, T> {
         super(messages);
     }
 
-    /** Returns a behavior that fails with an {@link ActorError} where the given one would throw an error. */
+    /** Returns a behavior that fails with an {@link ActorError} if the given one would throw an error. */
     public static <T> Behavior<T> contained(Class<T> messages, Behavior<T> behavior) {
         return Behaviors.intercept(() -> new FatalErrors<>(messages), behavior);
     }

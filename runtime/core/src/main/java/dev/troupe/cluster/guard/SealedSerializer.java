@@ -16,7 +16,7 @@ import org.apache.pekko.serialization.SerializerWithStringManifest;
 import org.apache.pekko.serialization.Serializers;
 
 /**
- * A serializer of Pekko, whose messages end with a proof that their sender has the run's key. Every message between
+ * A serializer of Pekko that makes messages end with a proof that their sender has the run's key. Every message between
  * processes passes through a serializer, the handshake of a connection and the cluster's own included: what has no proof is
  * dropped before anything of it is read. Any thread.
  */
@@ -118,7 +118,7 @@ public final class SealedSerializer extends SerializerWithStringManifest {
         return inside.fromBinary(bytes);
     }
 
-    /** Its message is a line of the log; a stack would say nothing more. */
+    /** The log contains its message; a stack would add nothing. */
     private static final class Stranger extends NotSerializableException {
         private static final long serialVersionUID = 1L;
 

@@ -7,7 +7,7 @@ import org.apache.pekko.event.EventStream;
 import org.apache.pekko.event.slf4j.Slf4jLoggingFilter;
 
 /**
- * What Pekko logs of messages: a stranger cannot fill the log, whatever he sends, and that every serializer is sealed is no
+ * Drops lines of Pekko's log: a stranger cannot fill the log with bad messages, and the sealing of every serializer is no
  * news. Any thread.
  */
 public final class StrangersFilter extends Slf4jLoggingFilter {

@@ -1,4 +1,2 @@
-/**
- * What keeps strangers out of a run: its key and sealed control messages.
- */
+/** The protection of a run from strangers: its key and sealed control messages. */
 package dev.troupe.cluster.guard;

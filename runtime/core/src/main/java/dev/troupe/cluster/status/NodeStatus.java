@@ -48,7 +48,7 @@ public record NodeStatus(String node, List<Integer> ranks, int epoch, Optional<P
         return new NodeStatus(node, ranks, newEpoch, progress, awaited);
     }
 
-    /** Returns the same status, in a run that waits for other nodes; for none, where it begins. */
+    /** Returns the same status, in a run that waits for other nodes; for none, if it begins. */
     public NodeStatus awaiting(List<String> missing) {
         return new NodeStatus(node, ranks, epoch, progress, missing);
     }

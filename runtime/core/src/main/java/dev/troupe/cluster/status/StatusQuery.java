@@ -22,7 +22,7 @@ public final class StatusQuery implements AutoCloseable {
      * Asks the nodes of a cluster.
      *
      * @param tls the certificates of the cluster, if it has any
-     * @throws dev.troupe.plan.UsageException where one cannot be read
+     * @throws dev.troupe.plan.UsageException if one cannot be read
      */
     public StatusQuery(Optional<TlsSpec> tls) {
         HttpClient.Builder builder = HttpClient.newBuilder().connectTimeout(PATIENCE);
@@ -31,7 +31,7 @@ public final class StatusQuery implements AutoCloseable {
         this.scheme = tls.isPresent() ? "https" : "http";
     }
 
-    /** Returns the status of a node; empty where its management port does not answer within 3 seconds. */
+    /** Returns the status of a node; empty if its management port does not answer within 3 seconds. */
     public Optional<NodeStatus> of(NodeSpec node) throws InterruptedException {
         URI address = URI.create(scheme + "://" + node.address(node.managementPort()) + "/troupe/status");
         try {

@@ -1,4 +1,2 @@
-/**
- * How far a node and its run are: the status that the management port returns, and the question for it.
- */
+/** The status of a node and its run, which the management port returns, and the request for it. */
 package dev.troupe.cluster.status;

@@ -44,8 +44,8 @@ public final class Certificates {
     /**
      * Checks the files of a node itself; other nodes decide whether they accept its certificate.
      *
-     * @throws UsageException where a file is missing or has another content, a certificate is not valid today or of
-     *     another authority, or the key is that of another certificate
+     * @throws UsageException if a file is missing or has another content, a certificate is not valid today or of another
+     *     authority, or the key belongs to another certificate
      */
     public static void requireSound(TlsSpec tls) {
         X509Certificate certificate = certificate(CERTIFICATE, tls.certificate());
@@ -66,10 +66,9 @@ public final class Certificates {
     }
 
     /**
-     * Returns the context by which a connection shows the certificate, and checks that of the other side against the
-     * authority.
+     * Returns the context by which a connection shows the certificate, and checks the other side's against the authority.
      *
-     * @throws UsageException where a file cannot be read now
+     * @throws UsageException if a file cannot be read now
      */
     static SSLContext context(TlsSpec tls) {
         return context(tls, (authority, _) -> authority);
@@ -78,7 +77,7 @@ public final class Certificates {
     /**
      * Returns the context of a client that accepts the certificates that the control plane accepts.
      *
-     * @throws UsageException where a file cannot be read now
+     * @throws UsageException if a file cannot be read now
      */
     public static SSLContext client(TlsSpec tls) {
         return context(tls, NamesInCommon::new);
@@ -87,7 +86,7 @@ public final class Certificates {
     /**
      * Returns the server's side of one connection, which shows the certificate and asks for none.
      *
-     * @throws UsageException where a file cannot be read now
+     * @throws UsageException if a file cannot be read now
      */
     public static SSLEngine server(TlsSpec tls) {
         SSLEngine engine = context(tls).createSSLEngine();

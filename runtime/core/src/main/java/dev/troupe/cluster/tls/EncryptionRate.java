@@ -14,13 +14,13 @@ public final class EncryptionRate {
     private static final int NONCE_BYTES = 12;
     private static final int TAG_BITS = 128;
     private static final int RECORDS_A_LOOK = 16;
-    /** Long enough for the JVM to compile the cipher, and short beside the start of a cluster. */
+    /** Long enough for the JVM to compile the cipher, and short compared with the start of a cluster. */
     private static final long MEASURED_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
 
     private EncryptionRate() {
     }
 
-    /** Measures for a quarter of a second; returns bytes a second, those of the best look. Keys and data are zeros. */
+    /** Measures for a quarter of a second; returns the best rate in bytes a second. Keys and data are zeros. */
     public static double measure() {
         byte[] record = new byte[RECORD];
         byte[] encrypted = new byte[RECORD + TAG_BITS / Byte.SIZE];

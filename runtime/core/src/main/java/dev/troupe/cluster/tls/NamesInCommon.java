@@ -32,7 +32,7 @@ final class NamesInCommon extends X509ExtendedTrustManager {
     /**
      * Requires a name in common.
      *
-     * @throws CertificateException where there is none
+     * @throws CertificateException if there is none
      */
     static void require(X509Certificate own, X509Certificate other) throws CertificateException {
         Set<String> ours = names(own);

@@ -1,4 +1,2 @@
-/**
- * Who may speak to a node: the certificates of a cluster, their checks, and sockets on which both sides show one.
- */
+/** Access to a node: the certificates of a cluster, their checks, and sockets on which both sides show one. */
 package dev.troupe.cluster.tls;
