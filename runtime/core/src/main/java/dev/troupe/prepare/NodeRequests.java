@@ -44,7 +44,7 @@ public final class NodeRequests {
     }
 
     /**
-     * Returns the request of a node that joins while the others compute, on a machine on which they already have their memory.
+     * Returns the request of a node that joins while the others compute, on a machine where their memory is reserved.
      *
      * @param directory the run's directory, the same for all nodes
      */
