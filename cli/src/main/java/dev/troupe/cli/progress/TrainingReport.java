@@ -102,7 +102,7 @@ public final class TrainingReport implements RunListener, AutoCloseable {
                     recovery.caughtUpAtMillis() - recovery.detectedAtMillis(), recovery.reason()));
             case RunNews.Noticed(Notice notice) -> show(notice);
             case RunNews.CheckpointFailed(_, long stepsDone, String why) -> print("the checkpoint after " + stepsDone
-                    + " steps could not be written, and the run goes on without it: " + why);
+                    + " steps could not be written, and the run continues without it: " + why);
             default -> {
                 // in the files alone
             }
