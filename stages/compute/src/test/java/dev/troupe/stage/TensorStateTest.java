@@ -46,8 +46,7 @@ class TensorStateTest {
     @ParameterizedTest
     @CsvSource({"2, false, 2, 4, true, 1", "4, true, 1, 1, false, 3", "1, false, 2, 2, true, 2"})
     void shouldContinueUnderAnotherLayout(int size, boolean sequence, int stageCount, int otherSize,
-            boolean otherSequence,
-            int otherStageCount) {
+            boolean otherSequence, int otherStageCount) {
         try (Golden golden = new Golden(Golden.TIED);
                 TensorPipelines first = pipelines(golden, stageCount, size, sequence);
                 TensorPipelines other = pipelines(golden, otherStageCount, otherSize, otherSequence)) {
