@@ -27,8 +27,8 @@ class LanguageTest {
     private static final String LOWER = "troupe.language.lower";
 
     private static final Map<Pattern, String> INSTEAD = Map.ofEntries(
-            word("where (?=(there|none|no|nothing|neither|not|all|some|any|it is|it has|it can|they are|they have|"
-                    + "one is|an?|the|that|each|every|only|several|two)\\b)", "if or when for a condition"),
+            word("(?<!@param )where (?=(there|none|no|nothing|neither|not|all|some|any|it is|it has|it can|they are|"
+                    + "they have|one is|an?|the|that|each|every|only|several|two)\\b)", "if or when for a condition"),
             word("whose\\b", "a second sentence, or with"),
             word("(those|that) of\\b", "the noun again"),
             word("what of\\b", "the noun: share, rest, contents"),
