@@ -110,8 +110,9 @@ public record RunCompanions(Optional<Path> tokenizer, boolean isOfBytes, Optiona
         RunConfig config = RunConfig.in(runDirectory);
         String word = config.text("data.tokenizer");
         if (word.equals(DataSpec.GPT2)) {
-            return new Found(others, Optional.of("data.tokenizer = gpt2 has no files here; the files of the published GPT-2"
-                    + " make the same tokens"));
+            return new Found(others,
+                    Optional.of("data.tokenizer = gpt2 has no files here; the files of the published GPT-2"
+                            + " make the same tokens"));
         }
         String from = word.isEmpty() || word.equals(DataSpec.BYTES) ? config.text("model.from") : word;
         if (from.isEmpty()) {
@@ -126,8 +127,9 @@ public record RunCompanions(Optional<Path> tokenizer, boolean isOfBytes, Optiona
         }
         // A run copies the files that make its tokens when it begins.
         return word.equals(DataSpec.BYTES) && others.isPresent()
-                ? new Found(others, Optional.of("its tokens are bytes (data.tokenizer = bytes), which the files of " + from
-                        + ", from which the run began, do not make"))
+                ? new Found(others,
+                        Optional.of("its tokens are bytes (data.tokenizer = bytes), which the files of " + from
+                                + ", from which the run began, do not make"))
                 : new Found(Optional.of(Path.of(from)), Optional.empty());
     }
 }

@@ -133,7 +133,8 @@ public final class ChatTemplate {
     }
 
     private String changed() {
-        return name + ": the chat template changes the text that it marks with {% generation %} after it, so the assistant's"
+        return name
+                + ": the chat template changes the text that it marks with {% generation %} after it, so the assistant's"
                 + " words are lost; put the mark around the part that is written last";
     }
 

@@ -153,8 +153,10 @@ class HuggingFaceWriterTest {
             file.setLength(BoundedFile.MOST_BYTES + 1);
         }
         String refusal = assertThrows(WeightException.class, () -> CompanionFiles.in(directory)).getMessage();
-        assertEquals(large + " has 67108865 bytes, and a file next to a model at most 67108864: take it away, or put the"
-                + " right one in its place", refusal);
+        assertEquals(
+                large + " has 67108865 bytes, and a file next to a model at most 67108864: take it away, or put the"
+                        + " right one in its place",
+                refusal);
     }
 
     private static List<NamedTensor> floats() {
