@@ -30,7 +30,7 @@ class BrokenProtocolTest {
     private static final Pattern LEADS_ON = Pattern.compile("is lost|asks to take part|another coordinator begins");
 
     @Test
-    void shouldFindNothingWhereTheProtocolIsWhole() {
+    void shouldFindNothingIfTheProtocolIsWhole() {
         assertDoesNotThrow(() -> sweep(SHAPE, Protocol.WHOLE, FaultSweep.STEPS + 1, SHARES));
     }
 

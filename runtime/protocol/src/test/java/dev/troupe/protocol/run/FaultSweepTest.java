@@ -23,7 +23,7 @@ class FaultSweepTest {
 
     /** Some points of the smallest runs of every schedule, and of larger ones. */
     @Test
-    void shouldComeToTheSameWeightsWhereverOneThingGoesWrongInATinyRun() {
+    void shouldReachTheSameWeightsAfterASampledFaultInATinyRun() {
         sweep("tiny runs, in order", RunShape.upTo(2, 1, 1), IN_ORDER, Copies.SENT, FaultSweep.STEPS, 29);
         sweep("tiny runs on one machine, in order", RunShape.upTo(2, 1, 1), IN_ORDER, Copies.SHARED, FaultSweep.STEPS,
                 67);
@@ -101,7 +101,7 @@ class FaultSweepTest {
 
     /** Some points of every run, others for each. */
     @Test
-    void shouldComeToTheSameWeightsWhereverOneThingGoesWrong() {
+    void shouldReachTheSameWeightsAfterASampledFault() {
         sweep("small runs, in order", RunShape.upTo(4, 6, 2), IN_ORDER, Copies.SENT, FaultSweep.STEPS, 5003);
         sweep("small runs on one machine, out of order", RunShape.upTo(4, 6, 1), OUT_OF_ORDER, Copies.SHARED,
                 FaultSweep.STEPS, 4999);
