@@ -253,7 +253,7 @@ class StopTest {
         assertEquals(ExitCode.STOPPED, terminal.awaitEnd(PATIENCE_SECONDS), terminal.shown());
         requireNothingLeft();
         requireNoNoise(terminal);
-        assertFalse(terminal.shown().contains("goes on without it"), terminal.shown());
+        assertFalse(terminal.shown().contains("continues without it"), terminal.shown());
         assertTrue(terminal.shown().contains("resume with: ./troupe launch " + config + " --resume " + out),
                 terminal.shown());
         assertEquals(RunFiles.metrics(out, "step").length, Checkpoint.newestSteps(out).orElseThrow());

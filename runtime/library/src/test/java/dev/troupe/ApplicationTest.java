@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Timeout;
 @Tag("runtime")
 @Timeout(60)
 class ApplicationTest extends RunsInThisJvm {
-    /** As the common pool's in a fat jar: the class path of the program is not that of the thread's class loader. */
+    /** As the common pool's in a fat jar: the class path of the program is not visible to the thread's class loader. */
     @Test
     void shouldTrainFromAThreadWithAClassLoaderThatSeesNoLibrary() throws Exception {
         for (ClassLoader loader : new ClassLoader[]{ClassLoader.getPlatformClassLoader(), null}) {
