@@ -262,7 +262,7 @@ class ExportTest {
                 "training.global-batch-size=2", "training.microbatch-size=2", "training.steps=1",
                 "parallel.pipeline=1", "engine.kind=reference")).requireDone();
         assertEquals(file != null, RunFiles.names(run.resolve("model")).contains("tokenizer.json"));
-        String sentence = "The model has no tokenizer files next to it: data.tokenizer = gpt2 has no files here; those"
+        String sentence = "The model has no tokenizer files next to it: data.tokenizer = gpt2 has no files here; the files"
                 + " of the published GPT-2 make the same tokens.";
         assertEquals(file == null, trained.output().contains(sentence), trained.output());
         Path out = directory.resolve("out");

@@ -207,7 +207,7 @@ class RefusalTest {
     @Test
     void shouldRefuseNamesThatLeadToNoCorpus() throws IOException {
         Path glob = directory.resolve("*.txt");
-        Execution.train(out, List.of("data.path=" + glob)).requireRefused("is called " + glob);
+        Execution.train(out, List.of("data.path=" + glob)).requireRefused("has the name " + glob);
         Path text = Files.writeString(directory.resolve("a.txt"), "text ".repeat(100));
         Golden golden = Golden.named(Golden.TIED);
         Execution.train(out, List.of("data.path=[\"" + text + "\", \"" + golden.data() + "\"]",
@@ -224,7 +224,7 @@ class RefusalTest {
     void shouldRefuseToTokenizeOver() throws IOException {
         Path text = Files.writeString(directory.resolve("a.txt"), "text");
         Path tokens = Files.writeString(directory.resolve("a.bin"), "tokens");
-        tokenize("bytes", tokens, text).requireRefused(tokens + " is there already");
+        tokenize("bytes", tokens, text).requireRefused(tokens + " exists already");
         assertEquals("tokens", Files.readString(tokens));
         tokenize("words", directory.resolve("b.bin"), text)
                 .requireRefused("bytes, gpt2 or a directory with a tokenizer.json", "words");

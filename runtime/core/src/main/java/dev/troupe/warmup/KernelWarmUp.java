@@ -39,7 +39,7 @@ import java.util.stream.Stream;
 public final class KernelWarmUp {
     /** Leaves weights of zero at zero. */
     private static final WeightUpdate NO_UPDATE = new WeightUpdate(0, 0, 1, 1, false);
-    /** Leaves weights of zero at zero. */
+    /** The update after a step with overflowing gradients. */
     private static final WeightUpdate SKIPPED = new WeightUpdate(0, 0, 0, 1, true);
 
     private final TrainingPlan plan;
@@ -48,7 +48,9 @@ public final class KernelWarmUp {
     private final Pulse pulse = new Pulse();
     private volatile String situation = "opening its engine";
 
-    /** The update after a step with overflowing gradients. */
+    /**
+     * @param validates whether the run makes passes for validation
+     */
     public KernelWarmUp(TrainingPlan plan, int rank, boolean validates) {
         this.plan = plan;
         this.rank = rank;

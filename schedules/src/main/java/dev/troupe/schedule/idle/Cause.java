@@ -26,7 +26,7 @@ public enum Cause {
     DATA,
     /** The coordinator had not decided yet: the start of a step, or its update. */
     COMMIT,
-    /** The recorded times do not show it. */
+    /** A rank had been restarted. */
     RECOVERY,
     /** The recorded times do not show it. */
     UNKNOWN;

@@ -78,7 +78,7 @@ class PlanFileTest {
             "0F0,0SEND_F0|0F0,0SEND_F0,0SEND_F0 | line 1: 0SEND_F0 occurs twice: take one out.",
             "0UNSHARD,2UNSHARD,0F0|2UNSHARD,0F0,0UNSHARD | line 1: 0F0 reads weights that no 0UNSHARD before it has"
                     + " gathered: move one there, or take out all of them, which every run adds itself.",
-            "3B3,3SEND_B3|3REDUCE_GRAD,3B3,3SEND_B3 | line 2: 3B3 adds to a gradient after 3REDUCE_GRAD: move that behind"
+            "3B3,3SEND_B3|3REDUCE_GRAD,3B3,3SEND_B3 | line 2: 3B3 adds to a gradient after 3REDUCE_GRAD: move that after"
                     + " it, or take it out, which every run adds itself.",
             "2RESHARD|2UPDATE | line 1: 2UPDATE is added by every run itself: take it out of the file."})
     void shouldRefuseCommunicationThatDoesNotFitThePlan(String right, String wrong, String sentence)

@@ -98,7 +98,7 @@ class ReplicasTest {
         }
     }
 
-    /** PipeDream's runtime computes: the ranks after a stage's first one, over its ranks, rounded down. */
+    /** The warm-up of PipeDream's runtime: the ranks after a stage's first one, over its ranks, rounded down. */
     private static int warmUp(List<Integer> shape, int stage) {
         int behind = shape.stream().skip(stage).mapToInt(Integer::intValue).sum() - 1;
         return behind / shape.get(stage);
@@ -213,8 +213,7 @@ class ReplicasTest {
                 for (int position = 0; position < sound.rows().get(rank).size(); position++) {
                     List<Action> row = new ArrayList<>(sound.rows().get(rank));
                     Action action = row.remove(position);
-                    // An update, or a sum, comes after the gradients of its round and before the first reader of the next
-                    // version.
+                    // No action of a row needs its snapshot.
                     if (action.kind() != Kind.SNAPSHOT) {
                         refuse(with(sound, rank, row), "without " + action);
                     }

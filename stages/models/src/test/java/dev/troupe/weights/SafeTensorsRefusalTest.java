@@ -96,7 +96,7 @@ class SafeTensorsRefusalTest {
                         "{\"w\":" + describe("F32", "[2]", "[0,8]") + ",\"x\":" + describe("F32", "[2]", "[4,12]")
                                 + "}",
                         12,
-                        ": tensor \"x\" must begin at byte 8 of the data, where the one before it ends, but begins"
+                        ": tensor \"x\" must begin at byte 8 of the data, the end of the one before it, but begins"
                                 + " at 4: the two overlap" + AGAIN),
                 Arguments.of(SOUND, 9,
                         ": the tensors use 8 bytes of data, but the file holds 9: the rest belongs to no tensor"

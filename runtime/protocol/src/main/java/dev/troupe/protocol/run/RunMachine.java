@@ -149,10 +149,7 @@ public final class RunMachine {
                 .toList();
     }
 
-    /**
-     * Returns the ranks without copies of the last commit, for which the next update waits, since it overwrites their states
-     * of the commit before.
-     */
+    /** Returns the ranks without copies of the last commit: the next update, over an older state, waits for them. */
     public List<Integer> awaitsCopiesOf() {
         return phase == Phase.TRAINING && step.isLastOfPass() && step.isMeasured(pass)
                 ? replicas.uncopied(stepsDone())

@@ -78,7 +78,7 @@ class RunMachineTest {
         RunMachine machine = ready(0, 3, 0, 0, -1);
         trained(machine, 0, 0, 2);
         assertEquals(List.of(new RunCommand.Fail("step 0 has a loss of NaN and a gradient norm of 5.0, so"
-                + " training cannot go on: lower training.learning-rate.peak, or set training.gradient-clip")),
+                + " training cannot continue: lower training.learning-rate.peak, or set training.gradient-clip")),
                 trained(machine, 1, 0, Double.NaN));
 
         RunMachine infinite = ready(0, 3, 0, 0, -1);
