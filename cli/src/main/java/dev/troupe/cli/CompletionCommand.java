@@ -81,6 +81,8 @@ final class CompletionCommand implements Callable<Integer> {
             """;
 
     @Parameters(paramLabel = "SHELL", description = "${COMPLETION-CANDIDATES}.")
+    // Read by the command line: it refuses another value, and completes it.
+    @SuppressWarnings("unused")
     private Shell shell;
 
     @Spec

@@ -10,29 +10,22 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.concurrent.CompletableFuture;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** The part of a run in this process, from its start until its last file is written and all is released. */
 final class ActiveRun {
-    private static final Logger LOG = LoggerFactory.getLogger(ActiveRun.class);
-
     private final PreparedRun run;
     private final TrainingRun training;
-    private final Optional<String> node;
     private final RunLead lead;
     private final AutoCloseable resources;
     private volatile boolean isAtOnce;
 
     /**
-     * @param node the name of this process's node, if the run has several
      * @param lead the files of the run, if this process has the coordinator
      * @param resources closed once the run is over and its files are written
      */
-    ActiveRun(PreparedRun run, TrainingRun training, Optional<String> node, RunLead lead, AutoCloseable resources) {
+    ActiveRun(PreparedRun run, TrainingRun training, RunLead lead, AutoCloseable resources) {
         this.run = run;
         this.training = training;
-        this.node = node;
         this.lead = lead;
         this.resources = resources;
     }

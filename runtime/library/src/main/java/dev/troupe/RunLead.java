@@ -8,6 +8,7 @@ import dev.troupe.prepare.PreparedRun;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -19,8 +20,8 @@ final class RunLead implements Leader, AutoCloseable {
     private final TrainingListener listener;
     private final List<RunObserver> observers;
     private final CompletableFuture<TrainingHandle> handle;
-    private RunJournal journal;
-    private Recorder recorder;
+    private @Nullable RunJournal journal;
+    private @Nullable Recorder recorder;
 
     /**
      * @param handle completed as soon as the call that starts the run returns, or fails

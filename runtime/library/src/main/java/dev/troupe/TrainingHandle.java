@@ -1,6 +1,7 @@
 package dev.troupe;
 
 import static java.util.Objects.requireNonNull;
+import static java.util.Objects.requireNonNullElse;
 
 import java.nio.file.Path;
 import java.time.Duration;
@@ -72,7 +73,7 @@ public final class TrainingHandle implements AutoCloseable {
         try {
             return result.get();
         } catch (ExecutionException failure) {
-            throw switch (failure.getCause()) {
+            throw switch (requireNonNullElse(failure.getCause(), failure)) {
                 case RequestException refused -> refused;
                 case RunFailedException failed -> failed;
                 case Throwable defect -> new IllegalStateException("the end of a run failed", defect);

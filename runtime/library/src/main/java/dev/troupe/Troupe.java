@@ -115,7 +115,7 @@ public final class Troupe {
                 TrainingRun training = TrainingRun.start(run, lead.journal().orElseThrow().directory(), transport,
                         warmUp, recorder, host);
                 TrainingHandle started = new TrainingHandle(
-                        new ActiveRun(run, training, Optional.empty(), lead, held.handOver()));
+                        new ActiveRun(run, training, lead, held.handOver()));
                 host.ifPresent(system -> HostShutdown.stopFirst(system, started));
                 return started;
             }
@@ -154,7 +154,7 @@ public final class Troupe {
                 note(run);
                 RunLead lead = held.add(new RunLead(run, listener, spec.observers(), handle));
                 TrainingRun training = ClusterRun.join(run, self, Version.text(), lead);
-                return new TrainingHandle(new ActiveRun(run, training, Optional.of(node), lead, held.handOver()));
+                return new TrainingHandle(new ActiveRun(run, training, lead, held.handOver()));
             }
         });
     }

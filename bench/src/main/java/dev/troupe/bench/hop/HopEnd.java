@@ -65,7 +65,7 @@ final class HopEnd implements TransportListener, Burst {
         burstDone = done;
         int first = Math.min(messages, buffers.size());
         synchronized (this) {
-            toSend = messages - first;
+            toSend = (long) messages - first;
         }
         long start = System.nanoTime();
         for (int index = 0; index < first; index++) {

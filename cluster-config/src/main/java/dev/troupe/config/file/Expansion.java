@@ -119,7 +119,7 @@ public final class Expansion {
 
     private static boolean isResolvedSoFar(ConfigValue object) {
         try {
-            ((ConfigObject) object).size();
+            int _ = ((ConfigObject) object).size();
             return true;
         } catch (ConfigException.NotResolved _) {
             return false;

@@ -78,7 +78,7 @@ public record Dropout(double probability, long seed, long step, long microbatch,
 
     /** The place of the first probability of a query of attention. */
     public long placeInAttention(long sequence, int head, int query, int sequenceLength) {
-        long whole = sequenceLength / length * wholeLength; // exact: one sequence, or each row for itself
+        long whole = (long) (sequenceLength / length) * wholeLength; // exact: one sequence, or each row for itself
         return ((sequence * wholeColumns + firstColumn + head) * whole + query) * whole;
     }
 

@@ -84,7 +84,7 @@ public final class BitsFile implements AutoCloseable {
         int recordBytes = Math.addExact(RECORD_PREFIX_BYTES, Math.multiplyExact(Long.BYTES, bits.values().length));
         buffer = ByteBuffer.allocateDirect(recordBytes).order(ByteOrder.LITTLE_ENDIAN);
         steps = Math.clamp(MOST_BYTES / recordBytes, FEWEST_STEPS, MOST_STEPS); // rounded down
-        start = PREFIX_BYTES + header.length;
+        start = (long) PREFIX_BYTES + header.length;
         FileChannel opened = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ,
                 StandardOpenOption.WRITE);
         ByteBuffer begin = ByteBuffer.allocate(PREFIX_BYTES + header.length).order(ByteOrder.LITTLE_ENDIAN);

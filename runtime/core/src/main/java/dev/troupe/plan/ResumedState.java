@@ -40,7 +40,7 @@ public final class ResumedState {
             dropped.add("the versions of the weights before the newest, since the steps of parallel.schedule = "
                     + plan.training().plan().name() + " do not overlap");
         }
-        droppedMoments(checkpoint, plan.stageSettings().optimizer(), trained).map(dropped::add);
+        droppedMoments(checkpoint, plan.stageSettings().optimizer(), trained).ifPresent(dropped::add);
         LossScale scale = checkpoint.lossScale();
         if (scale.rule() == LossScale.Rule.DYNAMIC
                 && training.update().lossScale().kind() != LossScaleSpec.Kind.DYNAMIC) {

@@ -124,7 +124,7 @@ public record TransportSettings(Optional<Path> directory, boolean sharesDriver, 
 
     /** Bytes that a ring takes in the driver's directory. */
     public long ringFileBytes() {
-        return RING_HEADER_BYTES + ringBytes();
+        return (long) RING_HEADER_BYTES + ringBytes();
     }
 
     /** The sender's channel to a process of the same machine; its frames are headers, and payloads go through a ring. */

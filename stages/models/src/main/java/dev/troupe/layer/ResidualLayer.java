@@ -62,7 +62,7 @@ public final class ResidualLayer implements Layer {
             enterRest();
         }
 
-        /** Returns the output, after {@link #enter} or {@link #replay}; the caller takes it over. */
+        /** Returns the output, after {@link #enter} or a replay; the caller takes it over. */
         public Tensor output() {
             Half.Pass last = passes.getLast();
             Tensor y = last.project();

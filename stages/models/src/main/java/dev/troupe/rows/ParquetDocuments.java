@@ -3,6 +3,7 @@ package dev.troupe.rows;
 import dev.troupe.data.CorpusFiles;
 import dev.troupe.data.DataException;
 import dev.troupe.data.DataFile;
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -139,9 +140,12 @@ final class ParquetDocuments implements DocumentReader {
 
     @Override
     public void close() {
-        thread.submit(() -> {
-            columns.close();
-            return null;
+        thread.execute(() -> {
+            try {
+                columns.close();
+            } catch (IOException _) {
+                // What was read of the file is complete without it.
+            }
         });
         thread.shutdown();
     }

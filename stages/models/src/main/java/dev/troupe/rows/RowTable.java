@@ -163,7 +163,7 @@ final class RowTable {
             targets += counted[row];
             longest = Math.max(longest, lengths[row]);
         }
-        long rows = to - from;
+        long rows = (long) to - from;
         return new RowFigures(rows, documents, tokens, targets, longest,
                 1 - (double) tokens / (rows * sequenceLength));
     }

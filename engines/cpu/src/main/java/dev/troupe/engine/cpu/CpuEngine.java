@@ -63,10 +63,8 @@ public final class CpuEngine extends RowKernels {
     public void matmul(Tensor left, boolean transposeLeft, Tensor right, boolean transposeRight, Tensor product,
             boolean accumulate) {
         CpuTensor a = CpuTensor.of(left);
-        int m = a.size(transposeLeft ? 1 : 0);
         int k = a.size(transposeLeft ? 0 : 1);
         CpuTensor b = CpuTensor.of(right);
-        int n = b.size(transposeRight ? 0 : 1);
         CpuTensor c = CpuTensor.changing(product);
         products.multiply(a, transposeLeft, b, transposeRight, c, k, accumulate, 0, null);
     }
@@ -84,7 +82,6 @@ public final class CpuEngine extends RowKernels {
     public void linearGelu(Tensor x, Tensor weight, Tensor bias, Tensor preActivation, Tensor y) {
         CpuTensor in = CpuTensor.of(x);
         CpuTensor w = CpuTensor.of(weight);
-        int n = in.size(0);
         int m = w.size(1);
         long b = CpuTensor.of(bias).address();
         CpuTensor pre = CpuTensor.changing(preActivation);
@@ -129,7 +126,6 @@ public final class CpuEngine extends RowKernels {
     public void embeddingBackward(Tensor tokens, Tensor dy, int sequenceLength, Tensor dTokenTable,
             Tensor dPositionTable) {
         CpuTensor dOut = CpuTensor.of(dy);
-        int n = dOut.size(0);
         int c = dOut.size(1);
         CpuTensor ids = CpuTensor.of(tokens);
         CpuTensor table = CpuTensor.changing(dTokenTable);

@@ -105,7 +105,6 @@ abstract class RowKernels extends FlatKernels {
     public void layerNormBackwardWeight(Tensor dy, Tensor x, Tensor mean, Tensor reciprocalDeviation, Tensor dGamma,
             Tensor dBeta) {
         CpuTensor in = CpuTensor.of(x);
-        int n = in.size(0);
         int c = in.size(1);
         CpuTensor dOut = CpuTensor.of(dy);
         long centre = CpuTensor.of(mean).address();

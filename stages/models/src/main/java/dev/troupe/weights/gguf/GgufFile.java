@@ -229,7 +229,7 @@ public final class GgufFile {
             case Order.NeighbouringPairs(int heads) -> {
                 int headSize = stored.rows() / heads;
                 int inHead = number % headSize;
-                first = number - inHead + inHead % 2 * (headSize / 2) + inHead / 2;
+                first = (long) number - inHead + inHead % 2 * (headSize / 2) + inHead / 2;
             }
             case Order.Transposed() -> {
                 for (int i = 0; i < row.length; i++) {
