@@ -41,8 +41,8 @@ final class RunLead implements Leader, AutoCloseable {
 
     @Override
     public synchronized TakenOver takeOver() {
-        return new TakenOver(begin(RunJournal.takeOver(run, observers, LOG::warn)),
-                journal.earlierSteps());
+        RunJournal opened = RunJournal.takeOver(run, observers, LOG::warn);
+        return new TakenOver(begin(opened), opened.earlierSteps());
     }
 
     private RunListener begin(RunJournal opened) {

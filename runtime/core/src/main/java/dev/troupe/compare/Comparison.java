@@ -43,7 +43,6 @@ public final class Comparison {
     private final byte[] builtInCorpus;
     private final Path directory;
     private final int repeats;
-    private final int steps;
     private final Consumer<String> progress;
 
     /**
@@ -60,7 +59,6 @@ public final class Comparison {
         this.builtInCorpus = builtInCorpus;
         this.directory = directory;
         this.repeats = repeats;
-        this.steps = steps;
         this.progress = progress;
     }
 

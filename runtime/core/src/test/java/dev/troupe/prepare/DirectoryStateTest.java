@@ -55,8 +55,9 @@ class DirectoryStateTest {
     @Test
     void shouldSendWhoeverBeginsToTheCheckpoint() throws IOException {
         writeCheckpoint(4);
-        assertEquals("the output directory " + run + " is in use: it holds a run with a checkpoint after 4 steps; resume"
-                + " it with --resume " + run + ", or choose another with --out",
+        assertEquals(
+                "the output directory " + run + " is in use: it holds a run with a checkpoint after 4 steps; resume"
+                        + " it with --resume " + run + ", or choose another with --out",
                 refusal(() -> RunDirectory.requireBeginnable(run)));
         assertDoesNotThrow(() -> RunDirectory.requireResumable(run));
     }

@@ -35,7 +35,8 @@ class RunCompanionsTest {
         RunCompanions.Found found = RunCompanions.in(run);
         assertEquals(Optional.of(folder), found.directory());
         assertEquals(Optional.of("The model has no tokenizer files next to it: its tokens are bytes (data.tokenizer"
-                + " = bytes), which the files of " + model + ", from which the run began, do not make."), found.sentence());
+                + " = bytes), which the files of " + model + ", from which the run began, do not make."),
+                found.sentence());
     }
 
     @Test
