@@ -1,7 +1,10 @@
 package dev.troupe.shard;
 
+import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
 import dev.troupe.layer.Parameter;
+import java.util.IdentityHashMap;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -20,6 +23,25 @@ record GradientSum(FlatBuffer buffer, Tensor secondUse, Map<Parameter, Tensor> r
         if (secondUse != null) {
             layers.secondUse().placeGradient(secondUse);
         }
+    }
+
+    /**
+     * Creates a sum of these parameters' gradients.
+     *
+     * @param rank this rank's place among those that hold the same weights
+     */
+    static GradientSum of(Engine engine, BufferLayout layout, FlatBuffer buffer, Tensor secondUse,
+            List<Parameter> parameters, int rank) {
+        Map<Parameter, Tensor> ranges = new IdentityHashMap<>();
+        Map<Parameter, Tensor> shares = new IdentityHashMap<>();
+        for (Parameter parameter : parameters) {
+            if (buffer.extent() != FlatBuffer.Extent.SHARE) {
+                ranges.put(parameter, engine.range(buffer.tensor(), layout.start(parameter), parameter.shape()));
+            }
+            layout.shareOf(parameter, rank).ifPresent(
+                    piece -> shares.put(parameter, buffer.part(piece, BufferLayout.shapeOf(piece, parameter))));
+        }
+        return new GradientSum(buffer, secondUse, ranges, shares);
     }
 
     long bytes() {

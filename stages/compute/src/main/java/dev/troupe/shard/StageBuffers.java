@@ -12,9 +12,7 @@ import dev.troupe.parallel.Zero;
 import dev.troupe.shard.FlatBuffer.Extent;
 import dev.troupe.weights.WeightSource;
 import java.util.ArrayList;
-import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -109,23 +107,11 @@ public final class StageBuffers implements AutoCloseable {
     }
 
     private GradientSum gradientSum(List<Parameter> parameters) {
-        boolean sharesGradients = data.shares(Zero.GRADIENTS);
         FlatBuffer buffer = allocate(gradientExtent(data));
-        Tensor secondUse = !sharesGradients && layers.secondUse() != null
+        Tensor secondUse = !data.shares(Zero.GRADIENTS) && layers.secondUse() != null
                 ? own(engine.parameterType(), layers.secondUse().shape())
                 : null;
-        Map<Parameter, Tensor> ranges = new IdentityHashMap<>();
-        Map<Parameter, Tensor> shares = new IdentityHashMap<>();
-        for (Parameter parameter : parameters) {
-            if (!sharesGradients) {
-                ranges.put(parameter,
-                        engine.range(buffer.tensor(), layout.start(parameter), parameter.shape()));
-            }
-            layout.shareOf(parameter, data.group().rank())
-                    .ifPresent(
-                            piece -> shares.put(parameter, buffer.part(piece, BufferLayout.shapeOf(piece, parameter))));
-        }
-        return new GradientSum(buffer, secondUse, ranges, shares);
+        return GradientSum.of(engine, layout, buffer, secondUse, parameters, data.group().rank());
     }
 
     /** Has layers read weights of this age in updates from now on, and add gradients to the sum of this index. */

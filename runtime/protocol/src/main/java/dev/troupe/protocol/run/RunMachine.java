@@ -32,17 +32,13 @@ import java.util.OptionalLong;
  * <p>Thread rule: none; one caller at a time.
  */
 public final class RunMachine {
-    private enum Phase {
-        STARTING, FAILING_OVER, TRAINING, UPDATING, VALIDATION, CHECKPOINT, FAILING, OVER
-    }
-
     private final RunSettings settings;
     private final ReplicaTable replicas;
     private final BitSet answered = new BitSet();
     private final StepProgress step;
     private final Epochs epochs;
     private final RunCheckpoints checkpoints;
-    private Phase phase = Phase.STARTING;
+    private RunPhase phase = RunPhase.STARTING;
     private Pass pass;
     // The reason why the run ends, once a checkpoint in progress is settled.
     private String failure;
@@ -61,7 +57,7 @@ public final class RunMachine {
      */
     public RunMachine(RunSettings settings, ReplicaTable replicas, int term, CoordinatorFailover failover) {
         this(settings, replicas, term);
-        this.phase = Phase.FAILING_OVER;
+        this.phase = RunPhase.FAILING_OVER;
         epochs.takeOver(failover.epoch());
         step.takeOver(failover.commit(), failover.before());
     }
@@ -83,19 +79,19 @@ public final class RunMachine {
         if (event instanceof RunEvent.NodeLost(String node, String reason)) {
             checkpoints.lose(node, reason, commands);
         }
-        if (phase == Phase.FAILING && !(event instanceof RunEvent.CheckpointSettled)) {
+        if (phase == RunPhase.FAILING && !(event instanceof RunEvent.CheckpointSettled)) {
             return commands;
         }
         switch (event) {
             case RunEvent.EpochReady ready -> onReady(ready, commands);
             case RunEvent.PassDone done -> passDone(done, commands);
             case RunEvent.Updated(var from, long updated, var sent) -> {
-                require(phase == Phase.UPDATING && updated == stepsDone() && !answered.get(from.rank()), event);
+                require(phase == RunPhase.UPDATING && updated == stepsDone() && !answered.get(from.rank()), event);
                 answered.set(from.rank());
                 step.sent(from.rank(), sent);
             }
             case RunEvent.OfCheckpoint said -> {
-                require(phase == Phase.CHECKPOINT && checkpoints.isUnderWay(CheckpointWay.AWAITED), event);
+                require(phase == RunPhase.CHECKPOINT && checkpoints.isUnderWay(CheckpointWay.AWAITED), event);
                 checkpoints.tell(said, commands);
             }
             case RunEvent.CheckpointPinned(var attempt) -> checkpoints.pinned(attempt);
@@ -104,7 +100,7 @@ public final class RunMachine {
                     () -> recover(settings.placeOf(failed.from().rank()), failed.reason(), commands));
             case RunEvent.NodeJoined(String node, var versions) -> {
                 replicas.join(node, versions);
-                if (phase != Phase.STARTING) {
+                if (phase != RunPhase.STARTING) {
                     commands.add(new RunCommand.TellCommit(node, step.lastCommit()));
                 }
                 keepCopies(replicas.chooseBuddies(), commands);
@@ -119,7 +115,7 @@ public final class RunMachine {
         }
         // Not before all are ready: the messages that they reported are of this pass, and a rank that starts receives its
         // work once.
-        while (epochs.isReady() && isPhaseOver()) {
+        while (epochs.isReady() && waits().isOver()) {
             answered.clear();
             phaseDone(commands);
         }
@@ -142,38 +138,21 @@ public final class RunMachine {
 
     /** Returns the ranks that are not ready in the present epoch; if all are, those that have not answered in this phase. */
     public List<Integer> missing() {
-        return epochs.allRanks().stream()
-                .filter(rank -> !epochs.isReady()
-                        ? epochs.awaits(rank)
-                        : !(phase == Phase.UPDATING ? answered.get(rank) : step.hasMeasured(rank, pass)))
-                .toList();
+        return waits().missing();
     }
 
     /** Returns the ranks without copies of the last commit: the next update, over an older state, waits for them. */
     public List<Integer> awaitsCopiesOf() {
-        return phase == Phase.TRAINING && step.isLastOfPass() && step.isMeasured(pass)
-                ? replicas.uncopied(stepsDone())
-                : List.of();
+        return waits().copiesOf();
     }
 
     /** Returns whether the run waits for a checkpoint that is written during training. */
     public boolean waitsForCheckpoint() {
-        return checkpoints.isUnderWay(CheckpointWay.BESIDE) && switch (phase) {
-            case CHECKPOINT, FAILING -> true;
-            case UPDATING -> !answered.isEmpty() && checkpoints.holdsUpCommit();
-            case TRAINING -> step.isMeasured(pass) && checkpoints.holdsUpUpdate();
-            case STARTING, FAILING_OVER, VALIDATION, OVER -> false;
-        };
+        return waits().isForCheckpoint();
     }
 
-    private boolean isPhaseOver() {
-        return switch (phase) {
-            case TRAINING -> step.isMeasured(pass) && awaitsCopiesOf().isEmpty() && !checkpoints.holdsUpUpdate();
-            case VALIDATION -> step.isMeasured(pass);
-            case UPDATING -> answered.cardinality() == settings.rankCount() && !checkpoints.holdsUpCommit();
-            case CHECKPOINT -> !checkpoints.isUnderWay();
-            case STARTING, FAILING_OVER, FAILING, OVER -> false;
-        };
+    private RunWaits waits() {
+        return new RunWaits(phase, pass, answered, epochs, step, replicas, checkpoints);
     }
 
     private void keepCopies(boolean areBuddiesNew, List<RunCommand> commands) {
@@ -185,7 +164,7 @@ public final class RunMachine {
     /** The ranks of a lost node continue on nodes with their copies, from the last commit or the one before. */
     private void lose(String node, String reason, List<RunCommand> commands) {
         List<Integer> lost = replicas.lose(node);
-        if (lost.isEmpty() || phase == Phase.OVER) {
+        if (lost.isEmpty() || phase == RunPhase.OVER) {
             keepCopies(replicas.chooseBuddies(), commands);
             return;
         }
@@ -200,7 +179,7 @@ public final class RunMachine {
             if (goesBack) { // the step before is under way again
                 checkpoints.tellAwaited(new CheckpointEvent.Withdrawn(), commands);
                 pass = step.goBack();
-                phase = Phase.TRAINING;
+                phase = RunPhase.TRAINING;
                 answered.clear();
             }
             recover(goesBack ? epochs.allRanks() : settings.placesOf(lost), reason, commands);
@@ -209,13 +188,13 @@ public final class RunMachine {
     }
 
     private boolean mayRecover() {
-        return phase != Phase.STARTING && epochs.mayRecover();
+        return phase != RunPhase.STARTING && epochs.mayRecover();
     }
 
     private void recover(List<Integer> ranks, String reason, List<RunCommand> commands) {
         if (!mayRecover()) {
             fail(epochs.failure(reason, stepsDone()), commands);
-        } else if (phase != Phase.OVER) {
+        } else if (phase != RunPhase.OVER) {
             epochs.countRecovery();
             restart(ranks, reason, commands);
         }
@@ -223,8 +202,8 @@ public final class RunMachine {
 
     /** No epoch that a lost coordinator has begun may have the number of the present epoch, or of a rank's. */
     private void outrun(String node, int former, List<RunCommand> commands) {
-        if (phase != Phase.OVER) {
-            phase = phase == Phase.STARTING ? Phase.FAILING_OVER : phase;
+        if (phase != RunPhase.OVER) {
+            phase = phase == RunPhase.STARTING ? RunPhase.FAILING_OVER : phase;
             epochs.outrun(former);
             restart(epochs.allRanks(), "node " + node + " was in epoch " + former + " of a lost coordinator", commands);
         }
@@ -251,7 +230,7 @@ public final class RunMachine {
                 } else {
                     committed(commands);
                 }
-                epochs.repeat(phase == Phase.TRAINING || phase == Phase.VALIDATION ? all : List.of());
+                epochs.repeat(phase == RunPhase.TRAINING || phase == RunPhase.VALIDATION ? all : List.of());
                 goOn(commands);
             }
             case TRAINING, UPDATING, VALIDATION, CHECKPOINT -> resume(commands);
@@ -263,7 +242,7 @@ public final class RunMachine {
     /** The restarted ranks receive the pass first, since the messages that they resend belong to it. */
     private void resume(List<RunCommand> commands) {
         List<Integer> again = epochs.takeUntold();
-        if (phase != Phase.CHECKPOINT && !again.isEmpty()) {
+        if (phase != RunPhase.CHECKPOINT && !again.isEmpty()) {
             epochs.repeat(again);
             commands.add(new RunCommand.StartPass(pass, step.updatesAhead(pass), again));
         }
@@ -273,7 +252,7 @@ public final class RunMachine {
 
     private void goOn(List<RunCommand> commands) {
         // A checkpoint is written between two passes, when nobody waits for a message.
-        long underWay = phase == Phase.CHECKPOINT || phase == Phase.OVER ? -1 : pass.number();
+        long underWay = phase == RunPhase.CHECKPOINT || phase == RunPhase.OVER ? -1 : pass.number();
         commands.add(epochs.resume(underWay));
         if (epochs.hasCaughtUp()) {
             commands.add(new RunCommand.ReportCaughtUp());
@@ -292,7 +271,7 @@ public final class RunMachine {
         if (isRepeated && isDecided) { // what it measured is in the update already
             commands.addAll(step.tell(step.update(done.step()), List.of(rank)));
         } else {
-            require(phase == (isTraining ? Phase.TRAINING : Phase.VALIDATION) && !isDecided
+            require(phase == (isTraining ? RunPhase.TRAINING : RunPhase.VALIDATION) && !isDecided
                     && !step.hasMeasured(rank, done.step()), done);
             step.measure(done);
         }
@@ -308,7 +287,7 @@ public final class RunMachine {
     private void phaseDone(List<RunCommand> commands) {
         switch (phase) {
             case TRAINING -> step.decide().ifPresentOrElse(why -> fail(why, commands), () -> {
-                phase = step.isDecided() ? Phase.UPDATING : Phase.TRAINING;
+                phase = step.isDecided() ? RunPhase.UPDATING : RunPhase.TRAINING;
                 commands.addAll(step.tell(step.update(), epochs.allRanks()));
             });
             case UPDATING -> {
@@ -331,7 +310,7 @@ public final class RunMachine {
 
     private void committed(List<RunCommand> commands) {
         if (RunSettings.isDue(settings.validateEvery(), stepsDone())) {
-            startPass(Phase.VALIDATION, new Pass(stepsDone() - 1, Pass.Kind.VALIDATION), commands);
+            startPass(RunPhase.VALIDATION, new Pass(stepsDone() - 1, Pass.Kind.VALIDATION), commands);
         } else {
             checkpointOrNextStep(commands);
         }
@@ -339,7 +318,7 @@ public final class RunMachine {
 
     private void settle(RunEvent.CheckpointSettled settled, List<RunCommand> commands) {
         checkpoints.settle(settled);
-        if (phase == Phase.FAILING) {
+        if (phase == RunPhase.FAILING) {
             end(new RunCommand.Fail(failure), commands);
         } else {
             checkpoints.failure(settled, commands).ifPresent(why -> fail(why, commands));
@@ -348,11 +327,11 @@ public final class RunMachine {
 
     /** A checkpoint that was due before the failure is to be written before the run ends. */
     private void fail(String reason, List<RunCommand> commands) {
-        if (phase == Phase.OVER) {
+        if (phase == RunPhase.OVER) {
             return;
         }
         if (checkpoints.isUnderWay(CheckpointWay.BESIDE)) {
-            phase = Phase.FAILING;
+            phase = RunPhase.FAILING;
             failure = reason;
         } else {
             end(new RunCommand.Fail(reason), commands);
@@ -360,7 +339,7 @@ public final class RunMachine {
     }
 
     private void end(RunCommand how, List<RunCommand> commands) {
-        phase = Phase.OVER;
+        phase = RunPhase.OVER;
         commands.add(how);
     }
 
@@ -374,7 +353,7 @@ public final class RunMachine {
 
     /** The one in progress is settled first. */
     private void awaitCheckpoint(List<RunCommand> commands) {
-        phase = Phase.CHECKPOINT;
+        phase = RunPhase.CHECKPOINT;
         if (!checkpoints.isUnderWay()) {
             checkpoints.begin(CheckpointWay.AWAITED, epoch(), commands);
         }
@@ -383,7 +362,7 @@ public final class RunMachine {
     /** A run ends with a checkpoint, unless it is to leave none, and never while one is in progress. */
     private void nextStep(List<RunCommand> commands) {
         if (!checkpoints.isLast()) {
-            startPass(Phase.TRAINING, step.begin(), commands);
+            startPass(RunPhase.TRAINING, step.begin(), commands);
         } else if (checkpoints.isUnderWay() || checkpoints.isWantedAtEnd()) {
             awaitCheckpoint(commands);
         } else {
@@ -391,7 +370,7 @@ public final class RunMachine {
         }
     }
 
-    private void startPass(Phase next, Pass started, List<RunCommand> commands) {
+    private void startPass(RunPhase next, Pass started, List<RunCommand> commands) {
         phase = next;
         pass = started;
         commands.add(new RunCommand.StartPass(pass, step.updatesAhead(pass), epochs.allRanks()));
