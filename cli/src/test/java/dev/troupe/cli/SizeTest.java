@@ -41,7 +41,6 @@ class SizeTest {
             "cli/src/main/java/dev/troupe/cli/ScheduleCommand.java", 37);
     /** Records and constructors, with their components. */
     private static final Map<String, Integer> MANY_COMPONENTS = Map.ofEntries(
-            Map.entry("dev.troupe.rank.NodeContext", 17),
             Map.entry("dev.troupe.protocol.RunSettings", 14),
             Map.entry("dev.troupe.actor.NodeSetup", 12),
             Map.entry("dev.troupe.config.fault.FaultSpec", 12),

@@ -62,14 +62,14 @@ final class HostedRun implements NodeRun {
         this.link = link;
         this.node = node;
         ActorRef<NodeActor.Command> self = context.getSelf();
-        node.copies().tell((rank, _, stepsDone) -> self.tell(
+        node.recovery().copies().tell((rank, _, stepsDone) -> self.tell(
                 new NodeActor.Told(new NodeEvent.CopyArrived(rank, stepsDone))));
     }
 
     /** Returns the facts of the run that the node's machine needs. */
     NodeEvent.Opened opened() {
-        return new NodeEvent.Opened(node.firstStep(), node.plan().ranks().groups(GroupKind.TENSOR),
-                node.snapshots().map(kept -> rank -> versions(kept, rank)), node.warmsUp());
+        return new NodeEvent.Opened(node.start().firstStep(), node.plan().ranks().groups(GroupKind.TENSOR),
+                node.recovery().snapshots().map(kept -> rank -> versions(kept, rank)), node.recovery().warmsUp());
     }
 
     private List<Long> versions(Snapshots kept, int rank) {
@@ -86,17 +86,17 @@ final class HostedRun implements NodeRun {
             case NodeCommand.Start(RankGroup group, long stepsDone) -> start(group, stepsDone);
             case NodeCommand.GiveUp(RankGroup group, long stepsDone) -> giveUp(group, stepsDone);
             case NodeCommand.Free(RankGroup group) -> free(group);
-            case NodeCommand.BreakOffCopies(String lost) -> node.copies().forget(setup.neighbours().indexOf(lost));
+            case NodeCommand.BreakOffCopies(String lost) -> node.recovery().copies().forget(setup.neighbours().indexOf(lost));
             case NodeCommand.BeginEpoch(int epoch, var hosts, var since) -> {
                 NodeMap map = setup.neighbours().map(hosts, since);
-                node.transport().epoch(epoch, map);
-                node.groups().enter(map);
+                node.links().transport().epoch(epoch, map);
+                node.links().groups().enter(map);
             }
             case NodeCommand.Route(var buddies) -> route(buddies);
             case NodeCommand.SendCopies(var ranks, long stepsDone) ->
-                node.snapshots().ifPresent(kept -> ranks.forEach(rank -> sendCopies(kept, rank, stepsDone)));
+                node.recovery().snapshots().ifPresent(kept -> ranks.forEach(rank -> sendCopies(kept, rank, stepsDone)));
             case NodeCommand.ForgetSnapshots(var ranks, long before) ->
-                node.snapshots().ifPresent(kept -> ranks.forEach(rank -> kept.forget(rank, before)));
+                node.recovery().snapshots().ifPresent(kept -> ranks.forEach(rank -> kept.forget(rank, before)));
             case NodeCommand.WriteParts(CheckpointAttempt attempt, var ranks) -> parts.start(attempt, ranks, node,
                     answer -> link.coordinator().tell(new TrainingCoordinator.CheckpointHappened(answer)));
         }
@@ -173,12 +173,12 @@ final class HostedRun implements NodeRun {
         Map<Integer, CopyRoutes.Buddy> routes = new TreeMap<>();
         buddies.forEach((rank, buddy) -> routes.put(rank,
                 new CopyRoutes.Buddy(setup.neighbours().indexOf(buddy.node()), buddy.door())));
-        node.copies().route(routes);
+        node.recovery().copies().route(routes);
     }
 
     private void sendCopies(Snapshots kept, int rank, long stepsDone) {
         node.plan().stagesOf(rank).stream().filter(stage -> kept.find(rank, stage, stepsDone).isPresent())
-                .forEach(stage -> node.copies().kept(rank, stage, stepsDone));
+                .forEach(stage -> node.recovery().copies().kept(rank, stage, stepsDone));
     }
 
     private Stream<HostedRank> members() {
@@ -191,7 +191,7 @@ final class HostedRun implements NodeRun {
         members().forEach(member -> member.resources().outbox().retire()); // tensors that come back remain here
         node.faults().close();
         try {
-            node.transport().close();
+            node.links().transport().close();
         } finally {
             members().map(HostedRank::resources).forEach(RankResources::letGo);
             groups.values().forEach(group -> context.stop(group.actor));

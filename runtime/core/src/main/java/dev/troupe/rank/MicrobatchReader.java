@@ -56,9 +56,9 @@ final class MicrobatchReader implements AutoCloseable {
     /** Returns the tokens of each sequence of a microbatch of the rank's pipeline, which every rank finds by itself. */
     int lengthOf(Pass.Kind kind, long step, int microbatch) {
         return switch (kind) {
-            case TRAINING -> node.batches().lengthOf(step, node.plan().globalMicrobatch(rank, microbatch),
+            case TRAINING -> node.data().batches().lengthOf(step, node.plan().globalMicrobatch(rank, microbatch),
                     node.plan().stageSettings().microbatchSize());
-            case VALIDATION -> node.validation().orElseThrow().lengthOf(microbatch);
+            case VALIDATION -> node.data().validation().orElseThrow().lengthOf(microbatch);
         };
     }
 
@@ -78,9 +78,9 @@ final class MicrobatchReader implements AutoCloseable {
     void read(Pass pass, int microbatch) {
         switch (pass.kind()) {
             case TRAINING ->
-                node.batches().fillMicrobatch(pass.step(), node.plan().globalMicrobatch(rank, microbatch),
+                node.data().batches().fillMicrobatch(pass.step(), node.plan().globalMicrobatch(rank, microbatch),
                         node.plan().stageSettings().microbatchSize(), rows);
-            case VALIDATION -> node.validation().orElseThrow().fill(microbatch, rows);
+            case VALIDATION -> node.data().validation().orElseThrow().fill(microbatch, rows);
         }
     }
 

@@ -72,16 +72,16 @@ public final class RankResources {
         this.node = node;
         this.plan = node.plan();
         this.messages = plan.messages(rank);
-        CheckedEngine opened = node.engines().apply(rank);
+        CheckedEngine opened = node.devices().engines().apply(rank);
         RankFaults faults = node.faults().ofRank(rank, plan.rows());
         opened.observe(faults.after(pulse, opened));
         this.engine = opened;
         this.hook = faults.hook();
-        this.clock = node.clocks().get();
-        this.collectives = new RankCollectives(node.groups(), incarnation, plan, engine, pulse);
+        this.clock = node.devices().clocks().get();
+        this.collectives = new RankCollectives(node.links().groups(), incarnation, plan, engine, pulse);
         this.data = new MicrobatchReader(node, rank, collectives);
-        this.outbox = new Outbox<>(rank, new OutboxTransport(node.transport(), engine, messages, boundaries),
-                node.snapshots().isPresent(), incarnation.epoch());
+        this.outbox = new Outbox<>(rank, new OutboxTransport(node.links().transport(), engine, messages, boundaries),
+                node.recovery().snapshots().isPresent(), incarnation.epoch());
         this.trace = new RankTrace(rank, incarnation.epoch(), plan.row(Pass.Kind.TRAINING, rank).actions(),
                 node.pauses(), engine);
         this.bits = new BitRecorder(rank, plan, engine);
@@ -139,15 +139,15 @@ public final class RankResources {
 
     /** Builds a stage, with the weights the run or this incarnation starts from, and grants its first credits. */
     public StageWorker open(int index) {
-        boolean isNew = stepsDone == node.firstStep();
+        boolean isNew = stepsDone == node.start().firstStep();
         Stage stage = Stage.create(engine, plan.partition(), index, plan.stageSettings(index),
-                collectives.tensorShare(), collectives.dataShare(), isNew ? node.weights() : this::readFrozen);
+                collectives.tensorShare(), collectives.dataShare(), isNew ? node.start().weights() : this::readFrozen);
         bits.watch(stage);
         boundaries.add(stage);
         if (!isNew) {
             stage.loadOwn(snapshot(index));
-        } else if (node.resumes()) {
-            stage.load(node.weights());
+        } else if (node.start().resumes()) {
+            stage.load(node.start().weights());
         }
         StageOps ops = new StageOps(stage, engine, clock, plan, tensors, watch);
         ops.grantFirstCredits();
@@ -157,12 +157,12 @@ public final class RankResources {
     /** Reads the frozen weights alone, which no snapshot has. */
     private void readFrozen(String name, Shape shape, DataType type, MemorySegment target) {
         if (!plan.model().parameters().get(name).isTrained()) {
-            node.weights().read(name, shape, type, target);
+            node.start().weights().read(name, shape, type, target);
         }
     }
 
     private WeightSource snapshot(int stage) {
-        return node.snapshots().flatMap(kept -> kept.find(rank(), stage, stepsDone))
+        return node.recovery().snapshots().flatMap(kept -> kept.find(rank(), stage, stepsDone))
                 .orElseThrow(() -> new IllegalStateException(
                         "there is no snapshot of stage " + stage + " after " + stepsDone + " steps"));
     }
@@ -170,7 +170,7 @@ public final class RankResources {
     /** Registers the rank at the node's transport, whose events go to the listener. */
     public void listen(RankListener listener) {
         node.faults().onStop(rank(), listener::breakDown);
-        node.transport().register(rank(), new RankInbox(messages, tensors, trace, outbox, listener));
+        node.links().transport().register(rank(), new RankInbox(messages, tensors, trace, outbox, listener));
     }
 
     /** Returns the traffic of this rank since the last call. */

@@ -61,9 +61,9 @@ record RankWatch(int rank, NodeContext node, Engine engine, Outbox<Tensor> outbo
             bits.weights(stage); // else reported by updated
         }
         long stepsDone = pass.step() + 1;
-        if (node.snapshots().isPresent() && !outbox.isRetired() && hook.keeps(stage.index(), pass.step())) {
-            node.snapshots().get().keep(rank, stage.index(), stepsDone, engine, stage.state());
-            node.copies().kept(rank, stage.index(), stepsDone);
+        if (node.recovery().snapshots().isPresent() && !outbox.isRetired() && hook.keeps(stage.index(), pass.step())) {
+            node.recovery().snapshots().get().keep(rank, stage.index(), stepsDone, engine, stage.state());
+            node.recovery().copies().kept(rank, stage.index(), stepsDone);
         }
     }
 }

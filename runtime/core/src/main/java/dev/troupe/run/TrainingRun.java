@@ -187,11 +187,12 @@ public final class TrainingRun {
     /** Returns the shared objects of a node's ranks in a run that writes to a directory. */
     public static NodeContext context(PreparedRun run, Path directory, Transport transport, RankGroups groups,
             Optional<Snapshots> snapshots, CopyRoutes copies, Optional<GradientDump> gradients, FaultInjector faults) {
-        return new NodeContext(run.plan(), transport, groups, run.engine()::open, run.engine()::clock, run.weights(),
-                run.resumes(),
-                run.stepsDone(), snapshots, copies,
-                run.batches(), run.validation(), checkpoints(run, directory), gradients,
-                run.pauses(), faults, run.warmsUp());
+        return new NodeContext(run.plan(), new NodeContext.Links(transport, groups),
+                new NodeContext.Devices(run.engine()::open, run.engine()::clock),
+                new NodeContext.Start(run.weights(), run.resumes(), run.stepsDone()),
+                new NodeContext.Data(run.batches(), run.validation()),
+                new NodeContext.Recovery(snapshots, copies, run.warmsUp()), checkpoints(run, directory), gradients,
+                run.pauses(), faults);
     }
 
     private static Transport faulty(PreparedRun run, Transport transport, FaultInjector faults) {

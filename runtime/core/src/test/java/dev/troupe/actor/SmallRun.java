@@ -47,15 +47,16 @@ public final class SmallRun implements AutoCloseable {
     /** The same with a clock that hears of the works. */
     public NodeContext context(TrainingPlan plan, Transport transport, RankGroups groups, Optional<Snapshots> snapshots,
             Supplier<CheckedEngine> open, WorkClock clock, WeightSource weights, Path home) {
-        return new NodeContext(plan, transport, groups, _ -> {
+        NodeContext.Devices devices = new NodeContext.Devices(_ -> {
             CheckedEngine engine = open.get();
             engines.add(engine);
             return engine;
-        }, () -> clock, weights, false, 0, snapshots, new CopyRoutes(),
-                new Batches(corpus.tokens(), Order.SEQUENTIAL, 1, 4, 8),
-                Optional.empty(),
-                new CheckpointStore(home, MODEL, "", 0, 0), Optional.empty(), new Pauses(), FaultInjector.NONE,
-                true);
+        }, () -> clock);
+        return new NodeContext(plan, new NodeContext.Links(transport, groups), devices,
+                new NodeContext.Start(weights, false, 0),
+                new NodeContext.Data(new Batches(corpus.tokens(), Order.SEQUENTIAL, 1, 4, 8), Optional.empty()),
+                new NodeContext.Recovery(snapshots, new CopyRoutes(), true),
+                new CheckpointStore(home, MODEL, "", 0, 0), Optional.empty(), new Pauses(), FaultInjector.NONE);
     }
 
     public int enginesOpened() {
