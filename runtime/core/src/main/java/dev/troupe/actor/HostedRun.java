@@ -86,7 +86,8 @@ final class HostedRun implements NodeRun {
             case NodeCommand.Start(RankGroup group, long stepsDone) -> start(group, stepsDone);
             case NodeCommand.GiveUp(RankGroup group, long stepsDone) -> giveUp(group, stepsDone);
             case NodeCommand.Free(RankGroup group) -> free(group);
-            case NodeCommand.BreakOffCopies(String lost) -> node.recovery().copies().forget(setup.neighbours().indexOf(lost));
+            case NodeCommand.BreakOffCopies(String lost) ->
+                node.recovery().copies().forget(setup.neighbours().indexOf(lost));
             case NodeCommand.BeginEpoch(int epoch, var hosts, var since) -> {
                 NodeMap map = setup.neighbours().map(hosts, since);
                 node.links().transport().epoch(epoch, map);

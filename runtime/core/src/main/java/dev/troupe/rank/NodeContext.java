@@ -76,7 +76,8 @@ public record NodeContext(TrainingPlan plan, Links links, Devices devices, Start
 
     /** Returns the same for ranks that warm up, without a way to another rank or to the state and files of the run. */
     NodeContext forWarmUp(Transport alone, RankGroups aloneIn, Snapshots kept) {
-        return new NodeContext(plan, new Links(alone, aloneIn), devices, new Start(RankResources.NOTHING, false, 0), data,
+        return new NodeContext(plan, new Links(alone, aloneIn), devices, new Start(RankResources.NOTHING, false, 0),
+                data,
                 new Recovery(Optional.of(kept), new CopyRoutes(), false), checkpoints, Optional.empty(), new Pauses(),
                 FaultInjector.NONE);
     }

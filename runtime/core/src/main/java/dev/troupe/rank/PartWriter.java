@@ -81,7 +81,8 @@ public final class PartWriter {
     private static Optional<Pinned> pin(NodeContext node, int rank, long stepsDone) {
         List<Integer> stages = node.plan().stagesOf(rank);
         Pinned pinned = new Pinned(rank, stages.stream()
-                .flatMap(stage -> node.recovery().snapshots().orElseThrow().pin(rank, stage, stepsDone).stream()).toList());
+                .flatMap(stage -> node.recovery().snapshots().orElseThrow().pin(rank, stage, stepsDone).stream())
+                .toList());
         if (pinned.stages().size() < stages.size()) {
             pinned.close();
             return Optional.empty();
