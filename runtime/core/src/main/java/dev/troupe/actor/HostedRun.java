@@ -44,7 +44,7 @@ final class HostedRun implements NodeRun {
     /** Longer than an action of a stage; shorter than any wait for the end of the actors. */
     static final Duration THREAD_END = Duration.ofSeconds(10);
 
-    /** The members of a group on this node; a member whose memory is free is no longer in the list. */
+    /** The members of a group on this node; a member leaves the list when its memory is free. */
     private record Group(ActorRef<TensorParallelGroup.Command> actor, List<HostedRank> members) {
     }
 

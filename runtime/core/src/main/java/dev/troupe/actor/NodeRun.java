@@ -17,7 +17,7 @@ sealed interface NodeRun permits NodeRun.NotOpen, HostedRun {
     /** Closes the transport, and has all groups end: no rank waits for another. */
     void letGo();
 
-    /** Frees all memory, except that of these groups, which have not ended. */
+    /** Frees all memory, except the memory of these groups, which have not ended. */
     void close(Set<RankGroup> running);
 
     /** A node that has nothing to host yet. */

@@ -42,7 +42,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     }
 
     /**
-     * A node wants to take part; its keys must be those of the coordinator's node.
+     * A node wants to take part; its keys must equal the keys of the coordinator's node.
      *
      * @param door the number under which its process takes copies in; 0 if it takes none
      * @param term the term of the latest coordinator that it knows; 0 for none

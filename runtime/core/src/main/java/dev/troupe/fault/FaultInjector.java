@@ -285,7 +285,7 @@ public final class FaultInjector implements AutoCloseable {
     }
 
     /**
-     * Waits, but not longer than until the rank is given up; the rank's pulse beats meanwhile, as that of a slow rank does.
+     * Waits, at most until the rank is given up; the rank's pulse beats meanwhile, as the pulse of a slow rank does.
      */
     private static void rest(int rank, CountDownLatch givenUp, long nanos) {
         long end = System.nanoTime() + nanos;

@@ -88,7 +88,7 @@ public final class FaultyTransport implements Transport {
      * As above, with another clock.
      *
      * @param nanoTime a clock
-     * @param timer one thread, whose delays pass on that clock
+     * @param timer one thread with delays on that clock
      */
     FaultyTransport(Transport inner, NamedMessages faulty, FaultInjector faults, ToIntFunction<Edge> senderStage,
             int microbatchesPerStep, IntPredicate isOfThisNode, LongSupplier nanoTime, ScheduledExecutorService timer) {
@@ -246,7 +246,7 @@ public final class FaultyTransport implements Transport {
         }
         try {
             inner.send(message.id(), message.engine(), message.tensor());
-        } catch (IllegalStateException ended) { // the transport's thread, by an error that the ranks were told of
+        } catch (IllegalStateException ended) { // the transport's thread, by an error that was reported to the ranks
             LOG.debug("a message could not be let go", ended);
             ears.get(message.id().edge().fromRank()).onReturned(message.id().edge(), message.tensor());
         }

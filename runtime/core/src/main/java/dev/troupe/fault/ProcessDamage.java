@@ -22,7 +22,7 @@ public class ProcessDamage implements NodeDamage {
 
     @Override
     public final void exit() {
-        // Not System.exit, whose hooks would end the run in order.
+        // Not System.exit: its hooks would end the run in order.
         Runtime.getRuntime().halt(EXIT_CODE);
     }
 

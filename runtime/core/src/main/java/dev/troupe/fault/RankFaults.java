@@ -38,7 +38,7 @@ public final class RankFaults implements StepHook {
         return faults.isIdle() ? NONE : this;
     }
 
-    /** Returns an observer of the rank's engine in whose results bits may flip, after the other one. */
+    /** Returns an observer of the rank's engine that flips bits in results, after the other observer. */
     public KernelHook after(KernelHook other, Engine engine) {
         return faults.flipsBits() ? new FlippingHook(other, engine, flips) : other;
     }

@@ -62,7 +62,7 @@ final class MicrobatchReader implements AutoCloseable {
         };
     }
 
-    /** Returns the length of the sequences of an action's microbatch over that of the run's longest. */
+    /** Returns the length of the sequences of an action's microbatch over the longest of the run. */
     double relativeLength(Pass pass, Action action) {
         Rows steps = node.plan().rows();
         int length = lengthOf(pass.kind(), steps.stepOf(action, pass), steps.microbatchInStep(pass.kind(), action));

@@ -70,7 +70,7 @@ final class RankCollectives {
         return data.map(CollectiveGroup::bytesSent).orElse(0L);
     }
 
-    /** Ends the collectives of this rank, and with them those of the other members. */
+    /** Ends the collectives of this rank, and so the collectives of the other members. */
     void leave() {
         tensor.ifPresent(CollectiveGroup::close);
         data.ifPresent(CollectiveGroup::close);

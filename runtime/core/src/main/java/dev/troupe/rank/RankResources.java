@@ -167,7 +167,7 @@ public final class RankResources {
                         "there is no snapshot of stage " + stage + " after " + stepsDone + " steps"));
     }
 
-    /** Registers the rank at the node's transport, whose events go to the listener. */
+    /** Registers the rank at the node's transport; its events go to the listener. */
     public void listen(RankListener listener) {
         node.faults().onStop(rank(), listener::breakDown);
         node.links().transport().register(rank(), new RankInbox(messages, tensors, trace, outbox, listener));
@@ -190,7 +190,7 @@ public final class RankResources {
         }
     }
 
-    /** Ends the collectives of this rank, and with them those of the ranks that are in them. */
+    /** Ends the collectives of this rank, and so the collectives of the other members of its groups. */
     public void leaveGroups() {
         collectives.leave();
     }

@@ -19,9 +19,9 @@ import java.util.List;
  * <p>Thread rule: the thread of the rank's actor.
  */
 public final class RankTelemetry {
-    /** Actions whose times fit a control message to another process. */
+    /** The most actions with times that fit a control message to another process. */
     private static final int MOST_TRACED_ELSEWHERE = 5_000;
-    /** Digests that fit one, of 9 bytes each. */
+    /** The most digests that fit one, of 9 bytes each. */
     public static final int MOST_DIGESTS_ELSEWHERE = 25_000;
 
     /** The receiver of a rank's telemetry. */

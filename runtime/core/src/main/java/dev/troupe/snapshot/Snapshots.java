@@ -144,8 +144,8 @@ public final class Snapshots implements CopyStore, AutoCloseable {
     }
 
     /**
-     * Forgets the snapshots and copies of a rank, also incomplete ones, and frees their memory, for each stage whose
-     * states are all of fewer than {@code before} steps.
+     * Forgets the snapshots and copies of a rank, also incomplete ones, and frees their memory, for each stage
+     * that has only states of fewer than {@code before} steps.
      */
     public void forget(int rank, long before) {
         stages.entrySet().removeIf(entry -> entry.getKey().rank() == rank && forget(entry.getValue(), before));

@@ -19,7 +19,7 @@ public interface StepWatch {
     default void makes(Action send) {
     }
 
-    /** The next events of a stage belong to this step among those of the row. */
+    /** The next events of a stage belong to this step of the row. */
     default void enters(int stepInRow) {
     }
 
@@ -31,7 +31,7 @@ public interface StepWatch {
     default void measuredLoss(Stage stage, int microbatch, double loss) {
     }
 
-    /** The gradients of a stage are final; the pass is that of their step. */
+    /** The gradients of a stage are final; the pass is the one of their step. */
     default void measured(Stage stage, Pass pass) {
     }
 

@@ -251,7 +251,7 @@ class CheckpointsTest {
                 told -> told instanceof ScheduleActor.TellStatus
                         ? FishingOutcomes.complete()
                         : FishingOutcomes.continueAndIgnore());
-        Stranger.awaitItsTurn(kit, coordinator, TERM); // it has set its clock behind its question
+        Stranger.awaitItsTurn(kit, coordinator, TERM); // it has set its clock after its question
     }
 
     private NodeEvent.WriteParts nextWriteParts() {

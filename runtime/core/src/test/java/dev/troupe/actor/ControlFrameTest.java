@@ -44,7 +44,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The longest control messages of large steps, written as they are between processes, beside the longest frame there is. */
+/** The longest control messages of large steps, written as they are between processes, and the longest frame. */
 @Tag("actor")
 class ControlFrameTest {
     private static final int MICROBATCHES = 8192;
@@ -78,7 +78,7 @@ class ControlFrameTest {
         requireRoom(new ScheduleActor.Resume(TERM, Integer.MAX_VALUE, Long.MAX_VALUE, MessageKeys.of(scattered)));
     }
 
-    /** As many as parallel.flush-every may ask for. */
+    /** The most that parallel.flush-every allows. */
     @Test
     void shouldHaveRoomForTheUpdatesOfAPass() {
         requireRoom(new ScheduleActor.StartPass(TERM, new Pass(Long.MAX_VALUE, Pass.Kind.TRAINING), LongStream

@@ -81,7 +81,7 @@ final class HandOver implements Transport {
         throw new UnsupportedOperationException("nothing is restarted in these tests");
     }
 
-    /** All ranks come here, where none was before: there is nothing of an earlier epoch. */
+    /** All ranks come here, to a node without ranks: nothing is of an earlier epoch. */
     @Override
     public void epoch(int epoch, NodeMap nodes) {
         thread.execute(roads::clear);

@@ -49,7 +49,7 @@ class HangingStageTest extends NodeTests {
         kit.createTestProbe().expectTerminated(node, PATIENCE);
     }
 
-    /** An engine whose first embedding of all hangs, whoever interrupts it. */
+    /** An engine that hangs in its first embedding, whoever interrupts it. */
     private static CheckedEngine hangingOnce(CountDownLatch hanging, CountDownLatch mayGoOn) {
         return SmallRun.with("embedding", () -> {
             if (hanging.getCount() > 0) {

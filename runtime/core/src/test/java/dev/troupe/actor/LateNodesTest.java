@@ -40,7 +40,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Nodes that come when the run is under way, or when it is over and they do not know. Nodes are probes. */
+/** Nodes that come when the run is in progress, or over without their knowledge. Nodes are probes. */
 @Tag("actor")
 class LateNodesTest {
     private static final ModelSpec MODEL = new Gpt2(2, 4, 1, 4, 8, true, 1e-5).spec();
@@ -88,7 +88,7 @@ class LateNodesTest {
     @Test
     void shouldKeepALateNodeThatIsTakenForDeadAndLives() {
         beginWithAStandby();
-        // Of another, since only an end that Pekko tells takes the watch of one away.
+        // Of another, since only an end that Pekko reports ends the watch of a node.
         coordinator.tell(new TrainingCoordinator.NodeEnded("late", stranger.ref(), false));
         time.timePasses(Duration.ofMillis(600));
         requireKept();

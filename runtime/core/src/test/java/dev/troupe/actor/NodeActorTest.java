@@ -58,7 +58,7 @@ class NodeActorTest extends NodeTests {
     }
 
     @Test
-    void shouldObeyNoCoordinatorButThatOfItsRanks() {
+    void shouldObeyOnlyTheCoordinatorOfItsRanks() {
         List<ActorRef<ScheduleActor.Command>> ranks = host(SmallRun::reference, new InitialWeights(SmallRun.MODEL, 1));
         ranks.forEach(rank -> rank.tell(new ScheduleActor.StartPass(TERM + 1, FIRST)));
         assertEquals(2, trainStep(ranks, 0).stream().mapToInt(pass -> pass.losses().size()).sum());
@@ -217,7 +217,7 @@ class NodeActorTest extends NodeTests {
                 failureOrLoss());
     }
 
-    /** The first event that tells of a failure, of a rank or of the node. */
+    /** The first event of a failure, of a rank or of the node. */
     private RunEvent failureOrLoss() {
         while (true) {
             if (coordinator.receiveMessage(PATIENCE) instanceof TrainingCoordinator.Happened(RunEvent event)
@@ -283,7 +283,7 @@ class NodeActorTest extends NodeTests {
                 + " while it is waiting for the coordinator to start a step", failure().reason());
     }
 
-    /** Another attempt is another matter where the failure was made, or follows from another rank's. */
+    /** Another attempt may succeed if the failure was injected, or follows from another rank's. */
     @Test
     void shouldNotCountAnInjectedFaultAsAnErrorThatMayStrikeAgain() {
         for (Throwable made : List.of(new InjectedFault("injected: exception"), new OutOfMemoryError("injected: oom"),

@@ -43,7 +43,7 @@ import org.apache.pekko.actor.typed.ActorRef;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A node of two ranks beside a coordinator that the test plays. */
+/** A node of two ranks, with a coordinator that the test plays. */
 abstract class NodeTests {
     static final int TERM = 1;
     static final Duration PATIENCE = Duration.ofSeconds(30);
@@ -99,7 +99,7 @@ abstract class NodeTests {
                     ready++;
                 }
                 case TrainingCoordinator.NodeJoined again when again.node().equals(node) -> {
-                    // It asks again until it is heard.
+                    // It asks again until it has an answer.
                 }
                 case TrainingCoordinator.Command other -> throw new AssertionError("did not expect " + other);
             }

@@ -38,13 +38,13 @@ public final class SmallRun implements AutoCloseable {
             "To be, or not to be, that is the question.".getBytes(StandardCharsets.UTF_8),
             Tokenizer.named("bytes"));
 
-    /** What the ranks of a node share; without ranks, it warms up. */
+    /** The parts that the ranks of a node share; without ranks, it warms up. */
     public NodeContext context(TrainingPlan plan, Transport transport, RankGroups groups, Optional<Snapshots> snapshots,
             Supplier<CheckedEngine> open, WeightSource weights, Path home) {
         return context(plan, transport, groups, snapshots, open, WorkClock.NONE, weights, home);
     }
 
-    /** The same with a clock that hears of the works. */
+    /** The same with a clock that receives the works. */
     public NodeContext context(TrainingPlan plan, Transport transport, RankGroups groups, Optional<Snapshots> snapshots,
             Supplier<CheckedEngine> open, WorkClock clock, WeightSource weights, Path home) {
         NodeContext.Devices devices = new NodeContext.Devices(_ -> {
@@ -81,7 +81,7 @@ public final class SmallRun implements AutoCloseable {
         });
     }
 
-    /** The reference engine, but somebody hears of each call before it. */
+    /** The reference engine, with a listener for each call before it. */
     static CheckedEngine watched(BiConsumer<String, Object[]> before) {
         Engine engine = reference();
         return new CheckedEngine(WrappedEngine.of((method, arguments) -> {

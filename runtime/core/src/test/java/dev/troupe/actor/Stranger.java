@@ -15,7 +15,7 @@ final class Stranger {
     private Stranger() {
     }
 
-    /** Returns once the coordinator has done all that it was told before. */
+    /** Returns once the coordinator has taken all earlier messages. */
     static void awaitItsTurn(ActorTestKit kit, ActorRef<TrainingCoordinator.Command> coordinator, int term) {
         TestProbe<NodeActor.Command> stranger = kit.createTestProbe();
         coordinator.tell(new TrainingCoordinator.NodeJoined(stranger.ref(), "stranger", Map.of(), 0, term,

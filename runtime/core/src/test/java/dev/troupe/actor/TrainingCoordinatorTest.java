@@ -119,7 +119,7 @@ class TrainingCoordinatorTest {
     }
 
     @Test
-    void shouldStopAfterTheStepUnderWayWithACheckpoint() throws Exception {
+    void shouldStopAfterTheCurrentStepWithACheckpoint() throws Exception {
         coordinator.tell(new TrainingCoordinator.Stop(false));
         trainPass(0);
         expectAll(new ScheduleActor.ApplyUpdate(TERM, new WeightUpdate(0, 0.1, 1, 1, false)));

@@ -130,7 +130,7 @@ class FaultInjectorTest {
     }
 
     @Test
-    void shouldStrikeInARunThatGoesOnWithOtherFaults() {
+    void shouldStrikeInARunThatContinuesWithOtherFaults() {
         assertThrows(InjectedFault.class, () -> injector("exception stage=1").at(FaultPoint.FORWARD, 1, 1, 0, 0));
         assertThrows(InjectedFault.class, () -> injector("exception stage=2").at(FaultPoint.FORWARD, 1, 2, 0, 0));
     }

@@ -9,7 +9,7 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** A timer of one thread on a clock that a test puts forward: nothing is due before it says so, however slow the machine. */
+/** A timer of one thread on a clock that a test puts forward: nothing is due before, however slow the machine. */
 final class ManualTimer extends ScheduledThreadPoolExecutor {
     private final AtomicLong nanos = new AtomicLong();
     private final Queue<Waiting> waiting = new PriorityQueue<>(

@@ -104,7 +104,7 @@ class RankTelemetryTest implements RankTelemetry.Receiver {
         RankTimes times = traced.getFirst();
         assertEquals(row().size(), times.ends().length);
         assertTrue(Arrays.stream(times.ends()).allMatch(end -> end > 0));
-        assertEquals(2, digested.size(), "those before the update, and those of the weights");
+        assertEquals(2, digested.size(), "the digests before the update, and of the weights");
         assertEquals(digested.get(0).values().length, digested.get(1).first());
         assertTrue(digested.stream().flatMapToLong(bits -> Arrays.stream(bits.values()))
                 .anyMatch(digest -> digest != RankBits.NONE));

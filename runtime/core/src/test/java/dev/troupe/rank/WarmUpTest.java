@@ -39,7 +39,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What a node without ranks warms up; whatever of the run it might touch fails at the first call. */
+/** The warm-up of a node without ranks; any part of the run that it might touch fails at the first call. */
 @Tag("actor")
 class WarmUpTest {
     private static final long PATIENCE_SECONDS = 30;
@@ -148,7 +148,7 @@ class WarmUpTest {
 
     private String next() throws InterruptedException {
         String said = news.poll(PATIENCE_SECONDS, TimeUnit.SECONDS);
-        assertFalse(said == null, "nothing was said");
+        assertFalse(said == null, "no result came");
         return said;
     }
 
@@ -167,7 +167,7 @@ class WarmUpTest {
         return node(plan, open, WorkClock.NONE);
     }
 
-    /** A clock that says which works begin. */
+    /** A clock that reports which works begin. */
     private static WorkClock heard(BiConsumer<Integer, Work> begun) {
         return new WorkClock() {
             @Override

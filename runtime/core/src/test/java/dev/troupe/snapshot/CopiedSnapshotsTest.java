@@ -78,7 +78,7 @@ class CopiedSnapshotsTest {
     }
 
     @Test
-    void shouldLeaveTheMemoryToTheRankThatWritesOverACopyUnderWay() {
+    void shouldLeaveTheMemoryToARankThatOverwritesAnUnfinishedCopy() {
         copy(1);
         state.keep(here, 2, 1, 2);
         IncomingCopy late = accept(2);
@@ -94,7 +94,7 @@ class CopiedSnapshotsTest {
         OutgoingCopy reading = here.read(2, 1, 1).orElseThrow();
         WeightSource kept = here.find(2, 1, 1).orElseThrow();
         state.keep(here, 2, 1, 2);
-        assertTrue(state.isIn(kept, 2, 1, 1), "the earlier of two stands");
+        assertTrue(state.isIn(kept, 2, 1, 1), "the earlier of two is complete");
         state.keep(here, 2, 1, 3);
         assertFalse(reading.read(0, MemorySegment.ofArray(new byte[4])));
         assertThrows(WeightException.class, () -> state.isIn(kept, 2, 1, 1));

@@ -74,7 +74,7 @@ public final class SampleState implements AutoCloseable {
         });
     }
 
-    /** Fails where the snapshot is missing, or differs. */
+    /** Fails if the snapshot is missing, or differs. */
     public void requireKept(Snapshots snapshots, int rank, int stage, long stepsDone) {
         String what = "stage " + stage + " of rank " + rank + " after " + stepsDone + " steps";
         assertTrue(isIn(snapshots.find(rank, stage, stepsDone)

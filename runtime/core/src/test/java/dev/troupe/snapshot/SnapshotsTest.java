@@ -21,7 +21,7 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** One rank with one stage of one tensor, whose four elements are the number of steps. */
+/** One rank with one stage of one tensor; its four elements are the number of steps. */
 class SnapshotsTest {
     private static final Shape SHAPE = Shape.of(4);
 
@@ -79,7 +79,7 @@ class SnapshotsTest {
         assertEquals(1, find(1));
         keep(2);
         snapshots.forget(0, 2);
-        assertEquals(1, find(1), "beside the state that is to stay");
+        assertEquals(1, find(1), "next to the state that is to stay");
         snapshots.forget(0, 3);
         assertTrue(snapshots.find(0, 0, 1).isEmpty());
         assertTrue(snapshots.find(0, 0, 2).isEmpty());

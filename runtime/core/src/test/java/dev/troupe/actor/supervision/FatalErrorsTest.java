@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** In a system whose settings have Pekko end the process at a fatal error, as those of a program do. */
+/** In a system with settings by which Pekko ends the process at a fatal error, as in a program. */
 @Tag("actor")
 @Timeout(30)
 class FatalErrorsTest {
