@@ -14,7 +14,7 @@ import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.Transport;
 import dev.troupe.transport.TransportException;
 import dev.troupe.transport.TransportSettings;
-import dev.troupe.transport.aeron.AeronTransport;
+import dev.troupe.transport.link.LinkTransport;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.net.InetAddress;
@@ -126,7 +126,7 @@ final class DoctorCommand implements Callable<Integer> {
 
     private void transport() {
         TransportSettings settings = TransportSettings.defaults();
-        try (Transport transport = AeronTransport.start(NodeMap.single(1), settings)) {
+        try (Transport transport = LinkTransport.start(NodeMap.single(1), settings)) {
             report(true, true, "Aeron", "the media driver starts and stops" + (transport.pending().isEmpty()
                     ? ""
                     : ","

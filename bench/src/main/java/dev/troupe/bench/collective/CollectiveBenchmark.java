@@ -7,7 +7,7 @@ import dev.troupe.collective.Membership;
 import dev.troupe.collective.shared.SharedGroup;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.TransportSettings;
-import dev.troupe.transport.aeron.AeronTransport;
+import dev.troupe.transport.link.LinkTransport;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.lang.management.ManagementFactory;
@@ -91,13 +91,13 @@ public final class CollectiveBenchmark implements Callable<Integer> {
     }
 
     private void runProcesses(int size) throws IOException, InterruptedException {
-        try (AeronTransport transport = AeronTransport.start(NodeMap.single(1), TransportSettings.defaults())) {
+        try (LinkTransport transport = LinkTransport.start(NodeMap.single(1), TransportSettings.defaults())) {
             new ProcessLines(IntStream.range(0, size).mapToObj(member -> peer(transport, size, member)).toList())
                     .read(processes);
         }
     }
 
-    private static List<String> peer(AeronTransport transport, int size, int member) {
+    private static List<String> peer(LinkTransport transport, int size, int member) {
         List<String> command = new ArrayList<>(
                 List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-XX:+UseSerialGC"));
         ManagementFactory.getRuntimeMXBean().getInputArguments().stream()

@@ -2,7 +2,7 @@ package dev.troupe.bench.collective;
 
 import dev.troupe.collective.CollectiveGroup;
 import dev.troupe.collective.Membership;
-import dev.troupe.collective.aeron.AeronCollectives;
+import dev.troupe.collective.peer.PeerCollectives;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.stream.IntStream;
@@ -21,7 +21,7 @@ public final class GroupPeer {
         int size = Integer.parseInt(arguments[1]);
         int member = Integer.parseInt(arguments[2]);
         Membership membership = new Membership("bench", IntStream.range(0, size).boxed().toList(), DEADLINE);
-        try (AeronCollectives collectives = AeronCollectives.connect(Path.of(arguments[0]));
+        try (PeerCollectives collectives = PeerCollectives.connect(Path.of(arguments[0]));
                 CollectiveGroup group = collectives.join(membership, size, member, 0)) {
             GroupTimes.measure(group, (what, seconds) -> {
                 if (member == 0) {

@@ -3,8 +3,8 @@ package dev.troupe.bench.hop;
 import dev.troupe.cluster.tls.MutualTls;
 import dev.troupe.collective.CollectiveGroup;
 import dev.troupe.collective.Membership;
-import dev.troupe.collective.aeron.AeronCollectives;
-import dev.troupe.collective.aeron.PairChannels;
+import dev.troupe.collective.peer.PairChannels;
+import dev.troupe.collective.peer.PeerCollectives;
 import dev.troupe.config.cluster.TlsSpec;
 import dev.troupe.port.DataPort;
 import dev.troupe.port.RunKey;
@@ -13,8 +13,8 @@ import dev.troupe.transport.FrameHook;
 import dev.troupe.transport.Network;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.TransportSettings;
-import dev.troupe.transport.aeron.AeronTransport;
 import dev.troupe.transport.driver.SharedDriver;
+import dev.troupe.transport.link.LinkTransport;
 import dev.troupe.transport.tcp.Connections;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -72,7 +72,7 @@ record NetworkWays(int self, List<String> hosts, Optional<Path> certificates, Pa
 
     /** Starts the media driver of this process. */
     SharedDriver driver(List<Way> ways) {
-        long groups = ways.size() * PORTS_OF_A_WAY * AeronCollectives.STREAM_BYTES;
+        long groups = ways.size() * PORTS_OF_A_WAY * PeerCollectives.STREAM_BYTES;
         return SharedDriver.start(directory, ways.stream().filter(Way::isTroupe).map(this::nodes).toList(), groups,
                 settings(Way.UDP));
     }
@@ -83,13 +83,13 @@ record NetworkWays(int self, List<String> hosts, Optional<Path> certificates, Pa
     }
 
     private HopEnd hop(Way way, int bytes) {
-        return new HopEnd(self, AeronTransport.start(nodes(way), settings(way), connections(way), FrameHook.NONE),
+        return new HopEnd(self, LinkTransport.start(nodes(way), settings(way), connections(way), FrameHook.NONE),
                 bytes);
     }
 
     GroupEnd group(Way way, String what, int bytes) {
         Optional<Connections> connections = connections(way);
-        AeronCollectives collectives = AeronCollectives.connect(directory, connections);
+        PeerCollectives collectives = PeerCollectives.connect(directory, connections);
         CollectiveGroup group = collectives.join(PAIR, way.ordinal(), self, 0,
                 new Pair(nodes(way), connections.isPresent()));
         return new GroupEnd(group, what, bytes, () -> {

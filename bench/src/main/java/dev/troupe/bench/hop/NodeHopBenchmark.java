@@ -4,8 +4,8 @@ import dev.troupe.bench.Samples;
 import dev.troupe.transport.Endpoint;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.TransportSettings;
-import dev.troupe.transport.aeron.AeronTransport;
 import dev.troupe.transport.driver.SharedDriver;
+import dev.troupe.transport.link.LinkTransport;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -39,7 +39,7 @@ public final class NodeHopBenchmark {
     }
 
     private static HopEnd end(int rank, Path directory, String otherHost, int port, int bytes) {
-        return new HopEnd(rank, AeronTransport.start(nodes(rank, otherHost, port), settings(directory)), bytes);
+        return new HopEnd(rank, LinkTransport.start(nodes(rank, otherHost, port), settings(directory)), bytes);
     }
 
     /** Measures; with arguments this process is the child. */

@@ -12,7 +12,7 @@ import dev.troupe.prepare.EngineChoice;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.Transport;
 import dev.troupe.transport.TransportSettings;
-import dev.troupe.transport.aeron.AeronTransport;
+import dev.troupe.transport.link.LinkTransport;
 import java.io.PrintStream;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -117,7 +117,7 @@ public final class TransportBenchmark implements Callable<Integer> {
 
     private static Transport transport(TransportSpec spec) {
         int termLength = spec.termLengthBytes() > 0 ? spec.termLengthBytes() : TransportSettings.DEFAULT_TERM_LENGTH;
-        return AeronTransport.start(NodeMap.single(2),
+        return LinkTransport.start(NodeMap.single(2),
                 new TransportSettings(spec.directory(), termLength, spec.timeout()));
     }
 

@@ -38,13 +38,13 @@ import dev.troupe.run.LateListener;
 import dev.troupe.run.RunActors;
 import dev.troupe.run.TrainingRun;
 import dev.troupe.snapshot.Snapshots;
-import dev.troupe.snapshot.aeron.AeronSnapshotCopies;
 import dev.troupe.snapshot.copy.SnapshotCopies;
+import dev.troupe.snapshot.stream.StreamedCopies;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.Transport;
 import dev.troupe.transport.TransportSettings;
-import dev.troupe.transport.aeron.AeronTransport;
 import dev.troupe.transport.driver.SharedDriver;
+import dev.troupe.transport.link.LinkTransport;
 import dev.troupe.transport.tcp.Connections;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -285,16 +285,16 @@ public final class ClusterRun {
                 Path directory = MachineDriver.directory(spec, cluster, self.host());
                 TransportSettings settings = MachineDriver.settings(run, directory);
                 NodeMap nodes = MachineDriver.map(cluster, run.plan(), self);
-                Optional<Connections> between = AeronTransport.needsConnections(nodes, settings)
+                Optional<Connections> between = LinkTransport.needsConnections(nodes, settings)
                         ? Optional.of(tensors.apply(nodes))
                         : Optional.empty();
-                Transport transport = AeronTransport.start(nodes, settings, between, run.faultyMessages());
+                Transport transport = LinkTransport.start(nodes, settings, between, run.faultyMessages());
                 try {
                     CopyRoutes routes = new CopyRoutes();
                     Optional<Snapshots> snapshots = TrainingRun.snapshots(run,
                             run.keepsCopies() && cluster.nodesOn(self.host()).size() > 1);
                     Optional<SnapshotCopies> copies = snapshots.filter(_ -> run.keepsCopies()).map(
-                            kept -> AeronSnapshotCopies.connect(nodes, settings, directory, between, kept, routes));
+                            kept -> StreamedCopies.connect(nodes, settings, directory, between, kept, routes));
                     copies.ifPresent(routes::over);
                     return new Resources(port, connections, driver, transport,
                             NodeGroups.connect(run.plan().ranks(), nodes,

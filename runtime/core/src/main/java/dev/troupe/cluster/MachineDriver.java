@@ -9,13 +9,13 @@ import dev.troupe.plan.TrainingPlan;
 import dev.troupe.plan.UsageException;
 import dev.troupe.prepare.PreparedRun;
 import dev.troupe.prepare.TermLength;
-import dev.troupe.snapshot.aeron.AeronSnapshotCopies;
+import dev.troupe.snapshot.stream.StreamedCopies;
 import dev.troupe.transport.Endpoint;
 import dev.troupe.transport.Network;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.TransportSettings;
-import dev.troupe.transport.aeron.AeronTransport;
 import dev.troupe.transport.driver.SharedDriver;
+import dev.troupe.transport.link.LinkTransport;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -84,7 +84,7 @@ public final class MachineDriver {
      */
     public static Optional<Network> betweenMachines(PreparedRun run) {
         ClusterSpec cluster = run.spec().cluster().orElseThrow();
-        return AeronTransport.betweenMachines(map(cluster, run.plan(), cluster.leader()),
+        return LinkTransport.betweenMachines(map(cluster, run.plan(), cluster.leader()),
                 settings(run, directory(run.spec(), cluster, cluster.leader().host())));
     }
 
@@ -118,7 +118,7 @@ public final class MachineDriver {
         long takeoverBytes = run.recovers() ? Takeover.mostDriverBytes(plan, there, settings) : 0;
         // Each node writes one stream of copies, in the worst case all of them to this machine; others have connections.
         int copiers = settings.network() == Network.UDP ? cluster.nodes().size() : there.size() > 1 ? there.size() : 0;
-        long copyBytes = run.keepsCopies() ? copiers * AeronSnapshotCopies.STREAM_BYTES : 0;
+        long copyBytes = run.keepsCopies() ? copiers * StreamedCopies.STREAM_BYTES : 0;
         return SharedDriver.start(directory, there, groupBytes + takeoverBytes + copyBytes, settings);
     }
 

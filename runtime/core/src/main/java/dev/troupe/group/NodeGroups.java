@@ -2,8 +2,8 @@ package dev.troupe.group;
 
 import dev.troupe.collective.CollectiveGroup;
 import dev.troupe.collective.Membership;
-import dev.troupe.collective.aeron.AeronCollectives;
-import dev.troupe.collective.aeron.PairChannels;
+import dev.troupe.collective.peer.PairChannels;
+import dev.troupe.collective.peer.PeerCollectives;
 import dev.troupe.collective.shared.SharedGroup;
 import dev.troupe.config.group.GroupKind;
 import dev.troupe.config.group.ParallelLayout;
@@ -71,7 +71,7 @@ public final class NodeGroups implements RankGroups {
     // are back ends the group's old epoch.
     private final Map<Integer, SharedGroup> sharedGroups = new HashMap<>();
     /** Null if every group of this node has always been whole on it. */
-    private AeronCollectives collectives;
+    private PeerCollectives collectives;
     private volatile Doors doors;
 
     private NodeGroups(ParallelLayout ranks, NodeMap nodes, Path driverDirectory, Optional<Connections> connections,
@@ -153,7 +153,7 @@ public final class NodeGroups implements RankGroups {
                 }
             }
         }
-        return streams * AeronCollectives.STREAM_BYTES;
+        return streams * PeerCollectives.STREAM_BYTES;
     }
 
     private static boolean isOfMachine(NodeMap nodes, int rank) {
@@ -166,9 +166,9 @@ public final class NodeGroups implements RankGroups {
             return sharedGroups.computeIfAbsent(number, _ -> new SharedGroup(membership))::join;
         }
         if (collectives == null) {
-            collectives = AeronCollectives.connect(driverDirectory, connections);
+            collectives = PeerCollectives.connect(driverDirectory, connections);
         }
-        AeronCollectives between = collectives;
+        PeerCollectives between = collectives;
         PairChannels ofMembers = new Pairs(nodes, members, connections.isPresent());
         // The media driver waits for a dead member to read its streams for a while, so each move of ranks has new streams.
         int since = members.stream().mapToInt(rank -> nodes.since().get(nodes.nodeOf(rank))).max().orElseThrow();

@@ -6,7 +6,7 @@ import dev.troupe.prepare.TermLength;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.Transport;
 import dev.troupe.transport.TransportSettings;
-import dev.troupe.transport.aeron.AeronTransport;
+import dev.troupe.transport.link.LinkTransport;
 
 /** Starts the transport of a run whose ranks are all in this JVM. */
 public final class TransportOf {
@@ -22,7 +22,7 @@ public final class TransportOf {
     public static Transport run(PreparedRun run) {
         TransportSpec spec = run.spec().transport();
         NodeMap nodes = NodeMap.single(run.plan().rankCount());
-        return AeronTransport.start(nodes,
+        return LinkTransport.start(nodes,
                 new TransportSettings(spec.directory(), TermLength.of(run, nodes.nodeOfRank()), spec.timeout()),
                 run.faultyMessages());
     }

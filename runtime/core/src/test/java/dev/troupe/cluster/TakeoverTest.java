@@ -2,7 +2,7 @@ package dev.troupe.cluster;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.troupe.collective.aeron.AeronCollectives;
+import dev.troupe.collective.peer.PeerCollectives;
 import dev.troupe.config.group.ParallelLayout;
 import dev.troupe.model.gpt2.Gpt2;
 import dev.troupe.optimizer.Optimizer;
@@ -75,7 +75,7 @@ class TakeoverTest {
         // Two places of two ranks: [0, 1] and [2, 3] on nodes of their own. Of a place that moves onto its other half
         // nothing is between nodes any more; onto another node, both members of its group write anew.
         TrainingPlan plan = plan(2, 2);
-        long groups = 2 * AeronCollectives.STREAM_BYTES;
+        long groups = 2 * PeerCollectives.STREAM_BYTES;
         assertEquals(4 * STREAMS.get("near") + groups, bytes(plan, "0123", "0000", 0));
     }
 }

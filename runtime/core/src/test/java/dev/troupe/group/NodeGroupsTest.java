@@ -12,8 +12,8 @@ import dev.troupe.collective.CollectiveGroup;
 import dev.troupe.collective.Crowd;
 import dev.troupe.collective.Naive;
 import dev.troupe.collective.Reduction;
-import dev.troupe.collective.aeron.AeronCollectives;
-import dev.troupe.collective.aeron.Host;
+import dev.troupe.collective.peer.Host;
+import dev.troupe.collective.peer.PeerCollectives;
 import dev.troupe.config.group.GroupKind;
 import dev.troupe.config.group.ParallelLayout;
 import dev.troupe.engine.DataType;
@@ -267,7 +267,7 @@ class NodeGroupsTest {
                 }
             }
         }
-        assertEquals(streams * AeronCollectives.STREAM_BYTES, taken);
+        assertEquals(streams * PeerCollectives.STREAM_BYTES, taken);
         assertEquals(taken, maps.stream().mapToLong(node -> NodeGroups.driverBytes(ranks, node, network)).sum());
     }
 

@@ -18,8 +18,8 @@ import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.TransportFault;
 import dev.troupe.transport.TransportListener;
 import dev.troupe.transport.TransportSettings;
-import dev.troupe.transport.aeron.AeronTransport;
 import dev.troupe.transport.driver.SharedDriver;
+import dev.troupe.transport.link.LinkTransport;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -100,8 +100,8 @@ class ProcessesOfDeviceTest {
         new Random(5).nextBytes(bytes);
         try (Engine one = Interpreted.on(processes.get(0), DataType.BFLOAT16);
                 Engine other = Interpreted.on(processes.get(1), DataType.BFLOAT16);
-                AeronTransport there = AeronTransport.start(maps.get(1), settings);
-                AeronTransport here = AeronTransport.start(maps.get(0), settings)) {
+                LinkTransport there = LinkTransport.start(maps.get(1), settings);
+                LinkTransport here = LinkTransport.start(maps.get(0), settings)) {
             here.register(0, new Ear());
             there.register(1, receiver);
             List<Tensor> targets = new ArrayList<>();

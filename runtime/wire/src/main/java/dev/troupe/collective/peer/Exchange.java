@@ -1,0 +1,314 @@
+package dev.troupe.collective.peer;
+
+import dev.troupe.collective.BlockReduction;
+import dev.troupe.collective.Call;
+import dev.troupe.collective.Collective;
+import dev.troupe.collective.Reduction;
+import dev.troupe.collective.Shares;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+
+/**
+ * One collective of a member: the parts that it has still to send, and those for which it waits, by member. Reused from
+ * collective to collective. One thread.
+ *
+ * <p>Two members, and more of them if there are few bytes, send each other all their values, and each reduces all of
+ * them (the direct way). Otherwise a member sends each other member that member's share, segment by segment, reduces
+ * its own share, and sends the result to all.
+ */
+final class Exchange {
+    /** Bytes up to which the direct way is faster: it saves a hop, but each member computes all sums. */
+    private static final long DIRECT_BYTES = 64 << 10;
+    private static final int FRAMES_IN_A_ROW = 4;
+    /** The bytes of a value for each byte of the rounded one. */
+    private static final int ROUNDING = 2;
+    private static final int LINE_BYTES = 64;
+
+    private final int size;
+    private final int member;
+    private final Ways ways;
+    private final int segmentBytes;
+    private final BlockReduction block;
+    /** A part of this member's values, rounded to half its bytes. */
+    private final MemorySegment rounded;
+    private final boolean[] hasCalled;
+    private final long[] resultBytesLeft;
+    private Call call = new Call();
+    private MemorySegment source = MemorySegment.NULL;
+    private MemorySegment target = MemorySegment.NULL;
+    private long sequence;
+    private boolean isDirect;
+    private boolean callIsSent;
+    /** Whether a part has begun to leave, perhaps, so that no other frame may be sent before it. */
+    private boolean partIsUnderWay;
+    /**
+     * Parts to send: the segment of every share that is being sent, and the next member to send to; on the direct way
+     * the byte alone counts.
+     */
+    private long partAt;
+    private int partTo;
+    private long partEnd;
+    /** The reduction of this member: its first byte, its position, its end, and the member whose part is next. */
+    private long reduceFrom;
+    private long reduceAt;
+    private long reduceEnd;
+    private int reduceNext;
+    /** Results to send: the position, the end of the ready ones, and the end, in bytes of {@link #resultSource}. */
+    private MemorySegment resultSource = MemorySegment.NULL;
+    private long resultAt;
+    private long resultReady;
+    private long resultEnd;
+    /** The position of byte 0 of {@link #resultSource} in the whole. */
+    private long resultBase;
+
+    Exchange(int size, int member, Ways ways) {
+        this.size = size;
+        this.member = member;
+        this.ways = ways;
+        this.segmentBytes = ways.mostPayload();
+        this.block = new BlockReduction(segmentBytes);
+        this.rounded = Arena.ofAuto().allocate(segmentBytes / ROUNDING, LINE_BYTES);
+        this.hasCalled = new boolean[size];
+        this.resultBytesLeft = new long[size];
+    }
+
+    /** Begins a collective. */
+    void begin(Call what, MemorySegment from, MemorySegment to, long number) {
+        call = what;
+        source = from;
+        target = to;
+        sequence = number;
+        callIsSent = false;
+        partIsUnderWay = false;
+        Arrays.fill(hasCalled, false);
+        hasCalled[member] = true;
+        Arrays.fill(resultBytesLeft, 0);
+        partAt = 0;
+        partTo = 0;
+        partEnd = 0;
+        reduce(0, 0);
+        results(MemorySegment.NULL, 0, 0, 0, 0);
+        long bytes = call.bytes();
+        isDirect = size == 2 || bytes <= DIRECT_BYTES;
+        switch (call.collective()) {
+            case ALL_REDUCE -> beginReduction(isDirect ? 0 : share(member), isDirect ? bytes : share(member + 1));
+            case REDUCE_SCATTER -> beginReduction(share(member), share(member + 1));
+            case ALL_GATHER -> {
+                Arrays.fill(resultBytesLeft, bytes / size);
+                results(source, 0, bytes / size, bytes / size, bytes / size * member);
+                MemorySegment.copy(source, 0, target, bytes / size * member, bytes / size);
+            }
+            case BROADCAST -> {
+                resultBytesLeft[call.root()] = bytes;
+                if (member == call.root()) {
+                    results(source, 0, bytes, bytes, 0);
+                }
+            }
+            case BARRIER -> {
+            }
+            case EXCHANGE -> throw new IllegalStateException("objects do not leave their process");
+        }
+        resultBytesLeft[member] = 0;
+    }
+
+    private void beginReduction(long from, long to) {
+        reduce(from, to);
+        boolean isAllReduce = call.collective() == Collective.ALL_REDUCE;
+        isDirect &= isAllReduce;
+        if (isDirect) {
+            partEnd = call.bytes();
+            return;
+        }
+        for (int other = 0; other < size; other++) {
+            long shareBytes = share(other + 1) - share(other);
+            partEnd = Math.max(partEnd, shareBytes);
+            resultBytesLeft[other] = isAllReduce ? shareBytes : 0;
+        }
+        if (isAllReduce) {
+            results(target, from, from, to, 0);
+        }
+    }
+
+    private void reduce(long from, long to) {
+        reduceFrom = from;
+        reduceAt = from;
+        reduceEnd = to;
+        reduceNext = 0;
+    }
+
+    private void results(MemorySegment from, long at, long ready, long end, long base) {
+        resultSource = from;
+        resultAt = at;
+        resultReady = ready;
+        resultEnd = end;
+        resultBase = base;
+    }
+
+    /** Returns the first byte of a member's share in the whole. */
+    private long share(int of) {
+        return call.collective() == Collective.REDUCE_SCATTER
+                ? call.bytes() / size * of
+                : Shares.start(call.bytes(), size, of);
+    }
+
+    /** Sends a few frames at most; returns whether any was sent or any part was reduced. */
+    boolean send() {
+        boolean moved = false;
+        for (int frames = 0; frames < FRAMES_IN_A_ROW && sendOne(); frames++) {
+            moved = true;
+        }
+        return addOwn() | moved;
+    }
+
+    private boolean sendOne() {
+        if (!callIsSent) {
+            callIsSent = ways.send(SegmentFrame.Kind.CALL, sequence, call, source, 0, 0, 0, SegmentFrame.FOR_ALL);
+            return callIsSent;
+        }
+        if (resultAt < resultReady && !partIsUnderWay) {
+            int bytes = segment(resultReady - resultAt);
+            boolean isSent = ways.send(SegmentFrame.Kind.RESULT, sequence, call, resultSource, resultAt, bytes,
+                    resultBase + resultAt, SegmentFrame.FOR_ALL);
+            resultAt += isSent ? bytes : 0;
+            return isSent;
+        }
+        if (partAt >= partEnd) {
+            return false;
+        }
+        boolean isSent = isDirect ? sendPartToAll() : sendPart();
+        partIsUnderWay = !isSent;
+        return isSent;
+    }
+
+    private boolean sendPartToAll() {
+        int bytes = segment(partEnd - partAt);
+        boolean isSent = sendPart(partAt, bytes, SegmentFrame.FOR_ALL);
+        partAt += isSent ? bytes : 0;
+        return isSent;
+    }
+
+    private boolean sendPart(long at, int bytes, int to) {
+        if (!isRounded()) {
+            return ways.send(SegmentFrame.Kind.PART, sequence, call, source, at, bytes, at, to);
+        }
+        if (!partIsUnderWay) { // what has begun to leave stays as it is
+            BlockReduction.round(source, at, bytes, rounded);
+        }
+        return ways.send(SegmentFrame.Kind.PART, sequence, call, rounded, 0, bytes / ROUNDING, at, to);
+    }
+
+    private boolean isRounded() {
+        return call.reduction() == Reduction.SUM_OF_ROUNDED;
+    }
+
+    private boolean sendPart() {
+        long from = share(partTo) + partAt;
+        int bytes = segment(share(partTo + 1) - from);
+        if (partTo != member && bytes > 0 && !sendPart(from, bytes, partTo)) {
+            return false;
+        }
+        if (++partTo == size) {
+            partTo = 0;
+            partAt += segmentBytes;
+        }
+        return true;
+    }
+
+    private int segment(long left) {
+        return Math.clamp(left, 0, segmentBytes);
+    }
+
+    /** Whether the next frame of a member may be taken: its call, the part that is next in the reduction, or a result. */
+    boolean waitsFor(int other) {
+        return !hasCalled[other] || (isReducing() ? reduceNext == other : resultBytesLeft[other] > 0);
+    }
+
+    private boolean isReducing() {
+        return reduceAt < reduceEnd;
+    }
+
+    /** Whether all parts are sent and all parts of other members have arrived. */
+    boolean isDone() {
+        boolean isSent = callIsSent && partAt >= partEnd && resultAt == resultEnd;
+        if (!isSent || isReducing()) {
+            return false;
+        }
+        for (int other = 0; other < size; other++) {
+            if (waitsFor(other)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** A member has made the same call. */
+    void called(int other) {
+        hasCalled[other] = true;
+    }
+
+    /** Reduces a part of a member's values. */
+    void part(int from, long offset, MemorySegment memory, long at, int bytes) {
+        int expected = segment(reduceEnd - reduceAt) / (isRounded() ? ROUNDING : 1);
+        if (from != reduceNext || offset != reduceAt || bytes != expected) {
+            throw new IllegalStateException("the part of member " + reduceNext + " at byte " + reduceAt
+                    + " was expected, but found " + bytes + " bytes of member " + from + " at byte " + offset);
+        }
+        if (!isRounded()) {
+            add(memory, at);
+        } else if (reduceNext == 0) {
+            block.beginRounded(memory, at, segment(reduceEnd - reduceAt));
+            added();
+        } else {
+            block.addRounded(memory, at);
+            added();
+        }
+        addOwn();
+    }
+
+    /** Returns the place of a part of the final values; {@link MemorySegment#NULL} if the call knows of none. */
+    MemorySegment place(int from, long offset, int bytes) {
+        boolean isExpected = hasCalled[from] && bytes <= resultBytesLeft[from] && offset >= 0
+                && offset <= target.byteSize() - bytes;
+        return isExpected ? target.asSlice(offset, bytes) : MemorySegment.NULL;
+    }
+
+    /** Copies a part of the final values to its place. */
+    void copy(long offset, MemorySegment memory, long at, int bytes) {
+        MemorySegment.copy(memory, at, target, offset, bytes);
+    }
+
+    /** A part of the final values of a member is in its place. */
+    void result(int from, int bytes) {
+        resultBytesLeft[from] -= bytes;
+    }
+
+    /** Reduces this member's own part when it is next, and after it has been sent if the result overwrites it. */
+    private boolean addOwn() {
+        boolean isNext = isReducing() && reduceNext == member;
+        if (!isNext || isDirect && partAt < reduceAt + segment(reduceEnd - reduceAt)) {
+            return false;
+        }
+        add(source, reduceAt);
+        return true;
+    }
+
+    private void add(MemorySegment memory, long at) {
+        if (reduceNext == 0) {
+            block.begin(memory, at, segment(reduceEnd - reduceAt), call.type(), call.reduction());
+        } else {
+            block.add(memory, at);
+        }
+        added();
+    }
+
+    /** Writes the result when the last member's values are in it. */
+    private void added() {
+        if (++reduceNext == size) {
+            block.write(target, call.collective() == Collective.REDUCE_SCATTER ? reduceAt - reduceFrom : reduceAt);
+            reduceNext = 0;
+            reduceAt += segment(reduceEnd - reduceAt);
+            resultReady = resultEnd > 0 ? reduceAt : 0;
+        }
+    }
+}

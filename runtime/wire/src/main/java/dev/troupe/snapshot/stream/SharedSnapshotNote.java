@@ -1,0 +1,35 @@
+package dev.troupe.snapshot.stream;
+
+import dev.troupe.snapshot.copy.SharedSnapshot;
+import java.nio.ByteBuffer;
+
+/**
+ * The payload of a frame that shares a snapshot.
+ *
+ * @param door the door of the sender's process, to which the receiver can {@linkplain CopyFrame.Part#DECLINED answer}
+ *     that it cannot map the memory
+ */
+record SharedSnapshotNote(int door, SharedSnapshot shared) {
+    private static final int BYTES = 2 * Integer.BYTES + 2 * Long.BYTES;
+
+    byte[] encode() {
+        return ByteBuffer.allocate(BYTES).putInt(door).putInt(shared.descriptor()).putLong(shared.process())
+                .putLong(shared.token()).array();
+    }
+
+    /**
+     * Makes a note of the bytes of {@link #encode}.
+     *
+     * @throws IllegalArgumentException if the bytes are no note
+     */
+    static SharedSnapshotNote decode(byte[] bytes) {
+        if (bytes.length != BYTES) {
+            throw new IllegalArgumentException(
+                    "a shared snapshot has " + BYTES + " bytes, but this has " + bytes.length);
+        }
+        ByteBuffer in = ByteBuffer.wrap(bytes);
+        int door = in.getInt();
+        int descriptor = in.getInt();
+        return new SharedSnapshotNote(door, new SharedSnapshot(in.getLong(), descriptor, in.getLong()));
+    }
+}

@@ -1,0 +1,135 @@
+package dev.troupe.snapshot.stream;
+
+import dev.troupe.snapshot.copy.CopyCounters;
+import dev.troupe.snapshot.copy.CopyStore;
+import dev.troupe.snapshot.copy.SnapshotCopies;
+import dev.troupe.snapshot.stream.CopyAgent.Command;
+import dev.troupe.transport.NodeMap;
+import dev.troupe.transport.TransportException;
+import dev.troupe.transport.TransportSettings;
+import dev.troupe.transport.tcp.Connections;
+import dev.troupe.wire.DriverClient;
+import dev.troupe.wire.StreamIds;
+import io.aeron.exceptions.AeronException;
+import io.aeron.logbuffer.LogBufferDescriptor;
+import java.nio.file.Path;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.IntStream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * {@link SnapshotCopies} over the media driver of this node's machine, and over connections to other machines, with a thread
+ * of its own.
+ */
+public final class StreamedCopies implements SnapshotCopies {
+    private static final Logger LOG = LoggerFactory.getLogger(StreamedCopies.class);
+    /** Half a term may be in flight, sixteen frames over IPC; three terms are in the driver's directory. */
+    static final int TERM_LENGTH = 2 << 20;
+    /** Bytes of a stream in the directory of the media driver at each of its ends, once if both ends share it. */
+    public static final long STREAM_BYTES = LogBufferDescriptor.computeLogLength(TERM_LENGTH,
+            LogBufferDescriptor.PAGE_MIN_SIZE);
+    private static final long CLOSE_TIMEOUT_SECONDS = 5;
+
+    private final NodeMap nodes;
+    private final CopyAgent agent;
+    private final LiveCopyCounters counters;
+    private final int door;
+    private final AtomicBoolean isClosed = new AtomicBoolean();
+
+    private StreamedCopies(NodeMap nodes, CopyAgent agent, LiveCopyCounters counters, int door) {
+        this.door = door;
+        this.nodes = nodes;
+        this.agent = agent;
+        this.counters = counters;
+    }
+
+    /**
+     * Connects to the media driver and receives copies from then on.
+     *
+     * @param nodes this node, and the channels between nodes; the nodes of ranks do not matter
+     * @param settings the settings of the transport, by whose network copies arrive from other machines
+     * @param driverDirectory the directory of the media driver of this node
+     * @param connections the connections of this node, which their owner closes; empty if streams lead to other
+     *     machines too
+     * @param snapshots the snapshots that are sent, and the store of received ones; it is closed after this
+     * @throws TransportException if there is no driver, or a channel cannot be opened; no files remain
+     */
+    public static StreamedCopies connect(NodeMap nodes, TransportSettings settings, Path driverDirectory,
+            Optional<Connections> connections, CopyStore snapshots, Listener listener) {
+        return connect(nodes, settings, driverDirectory, connections, snapshots, listener,
+                ThreadLocalRandom.current().nextInt(1, StreamIds.MOST_DOORS));
+    }
+
+    static StreamedCopies connect(NodeMap nodes, TransportSettings settings, Path driverDirectory,
+            Optional<Connections> connections, CopyStore snapshots, Listener listener, int door) {
+        int self = nodes.self();
+        LiveCopyCounters counters = new LiveCopyCounters();
+        int[] byStream = IntStream.range(0, nodes.nodeCount()).filter(node -> node != self)
+                .filter(node -> connections.isEmpty() || nodes.shareMachine(node, self)).toArray();
+        if (byStream.length == 0) {
+            CopyAgent agent = new CopyAgent(nodes, door, Optional.empty(), connections, snapshots, listener, counters);
+            agent.thread().start();
+            return new StreamedCopies(nodes, agent, counters, door);
+        }
+        DriverClient client = null;
+        try {
+            client = DriverClient.invoked(driverDirectory, "copies");
+            CopyAgent agent = new CopyAgent(nodes, door, Optional.of(client), connections, snapshots, listener,
+                    counters);
+            IntStream.of(byStream).mapToObj(node -> settings.receives(nodes.channel(node, self))).distinct()
+                    .forEach(agent::listen);
+            agent.thread().start();
+            return new StreamedCopies(nodes, agent, counters, door);
+        } catch (RuntimeException failure) {
+            if (client != null) {
+                client.close();
+            }
+            if (!(failure instanceof AeronException refused)) {
+                throw failure;
+            }
+            throw new TransportException("copies of snapshots cannot come to node " + self + ": " + refused.getMessage()
+                    + "; see that the address is of this machine and its port is free", refused);
+        }
+    }
+
+    @Override
+    public int door() {
+        return door;
+    }
+
+    @Override
+    public void send(int toNode, int itsDoor, int rank, int stage, long stepsDone) {
+        Objects.checkIndex(toNode, nodes.nodeCount());
+        if (toNode == nodes.self()) {
+            throw new IllegalArgumentException("a copy goes to another node than " + toNode + ", which this is");
+        }
+        agent.submit(new Command.Send(toNode, itsDoor, rank, stage, stepsDone));
+    }
+
+    @Override
+    public void forget(int node) {
+        agent.submit(new Command.Forget(node));
+    }
+
+    @Override
+    public CopyCounters counters() {
+        return counters.counters();
+    }
+
+    @Override
+    public void close() {
+        if (!isClosed.compareAndSet(false, true)) {
+            return;
+        }
+        agent.stop();
+        LOG.debug("node {}: {}", nodes.self(), counters.counters());
+        if (!agent.thread().join(CLOSE_TIMEOUT_SECONDS)) {
+            LOG.warn("the thread of the copies did not end within {} seconds; it is at {}", CLOSE_TIMEOUT_SECONDS,
+                    agent.thread().whereItIs());
+        }
+    }
+}

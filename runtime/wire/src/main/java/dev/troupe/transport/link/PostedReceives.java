@@ -1,0 +1,392 @@
+package dev.troupe.transport.link;
+
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Fence;
+import dev.troupe.engine.Tensor;
+import dev.troupe.protocol.Edge;
+import dev.troupe.transport.DropReason;
+import dev.troupe.transport.MessageId;
+import dev.troupe.transport.TransportListener;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.IntUnaryOperator;
+import org.agrona.collections.Long2ObjectHashMap;
+
+/**
+ * The receiver's queues: the granted buffers of each edge, the filled part of the first one, and credits not yet sent.
+ * A fragment is written only into the oldest buffer of its own edge, and only if it fits and continues the filled part.
+ * No Aeron, no thread, no clock.
+ */
+final class PostedReceives {
+    private final Long2ObjectHashMap<IncomingEdge> edges = new Long2ObjectHashMap<>();
+    private final List<ArrayDeque<IncomingEdge>> creditsDueByNode = new ArrayList<>();
+    private final IntUnaryOperator nodeOfRank;
+    private final Events events;
+    private final Losses losses;
+    private final Landing own = new Landing();
+    private final List<IncomingEdge> edgesInUse = new ArrayList<>();
+    private int epoch;
+    /** How often all buffers were returned. */
+    private int clearings;
+
+    /** The results of frames and epochs. */
+    interface Events {
+        /** A whole message is at the beginning of a buffer: so many of its rows. */
+        void landed(MessageId id, Tensor tensor, int rows);
+
+        void returned(Edge edge, Tensor tensor);
+
+        /** Called once per message, not per frame. */
+        void lost(Edge edge, DropReason reason, String sentence);
+
+        /**
+         * A message from a node may be damaged or lost, and this rank waits for messages from there.
+         *
+         * @param why what happened, as the beginning of a sentence
+         */
+        void damaged(int node, int rank, String why);
+    }
+
+    /**
+     * A granted buffer.
+     *
+     * @param epoch the epoch for which it is granted
+     * @param free reached once the engine does not use it any more
+     * @param owner gets the buffer back where it is late, since its rank may have moved to another node by then
+     */
+    record Buffer(int epoch, Edge edge, Engine engine, Tensor tensor, Fence free, long sinceNanos,
+            TransportListener owner) implements TransportAgent.Command {
+    }
+
+    /** Whether a fence is reached. Where the engine has failed it is, since whatever is asked of the engine then says so. */
+    static boolean isReached(Fence fence) {
+        try {
+            return fence.isReached();
+        } catch (RuntimeException failed) {
+            return true;
+        }
+    }
+
+    /** The place of a fragment in the buffer of its message; reused from fragment to fragment. */
+    static final class Landing {
+        private IncomingEdge edge;
+        private Buffer buffer;
+        private long pass;
+        private int microbatch;
+        private int rows;
+        private long offset;
+        private int length;
+        private long byteCount;
+        private int clearings = -1;
+        // Of a fragment that a device copies.
+        private Landing firstOfMessage;
+        private boolean isLast;
+        private boolean isBroken;
+
+        /** The bytes of the fragment. */
+        int length() {
+            return length;
+        }
+
+        /** Where in its buffer they go. */
+        long offset() {
+            return offset;
+        }
+
+        /** The buffer. */
+        Tensor tensor() {
+            return buffer.tensor;
+        }
+
+        /** The engine of the buffer. */
+        Engine engine() {
+            return buffer.engine;
+        }
+    }
+
+    PostedReceives(int nodeCount, IntUnaryOperator nodeOfRank, Events events) {
+        for (int node = 0; node < nodeCount; node++) {
+            creditsDueByNode.add(new ArrayDeque<>());
+        }
+        this.nodeOfRank = nodeOfRank;
+        this.events = events;
+        this.losses = new Losses(nodeOfRank, events);
+    }
+
+    /**
+     * Takes a buffer for an epoch not after the present one; returns false, and does not take it, where that epoch is past.
+     */
+    boolean grant(Buffer buffer) {
+        if (buffer.epoch < epoch) {
+            return false;
+        }
+        IncomingEdge edge = edgeOf(buffer.edge);
+        if (!edge.inUse.isEmpty()) {
+            edge.inUse.add(buffer);
+        } else if (isReached(buffer.free)) {
+            post(edge, buffer);
+        } else {
+            edge.inUse.add(buffer);
+            edgesInUse.add(edge);
+        }
+        return true;
+    }
+
+    private void post(IncomingEdge edge, Buffer buffer) {
+        edge.buffers.add(buffer);
+        if (edge.creditsDue++ == 0) {
+            creditsDueByNode.get(nodeOfRank.applyAsInt(edge.edge.fromRank())).addLast(edge);
+        }
+    }
+
+    /** Makes credits of the buffers that their engines do not use any more; returns how many. */
+    int freed() {
+        int count = 0;
+        for (int i = edgesInUse.size() - 1; i >= 0; i--) {
+            IncomingEdge edge = edgesInUse.get(i);
+            while (!edge.inUse.isEmpty() && isReached(edge.inUse.peekFirst().free)) {
+                post(edge, edge.inUse.pollFirst());
+                count++;
+            }
+            if (edge.inUse.isEmpty()) {
+                edgesInUse.remove(i);
+            }
+        }
+        return count;
+    }
+
+    /** Whether an engine still uses a granted buffer. */
+    boolean awaitsEngine() {
+        return !edgesInUse.isEmpty();
+    }
+
+    /** Returns an edge whose sender, on this node, is to be told of credits; or null. */
+    IncomingEdge nextCreditDue(int node) {
+        return creditsDueByNode.get(node).peekFirst();
+    }
+
+    /** The credits of {@link #nextCreditDue} are sent. */
+    void creditSent(int node) {
+        creditsDueByNode.get(node).pollFirst().creditsDue = 0;
+    }
+
+    /**
+     * Writes a fragment into its buffer.
+     *
+     * @return null when the fragment is written, else why it is dropped
+     */
+    DropReason land(Frame frame) {
+        DropReason refused = admit(frame, own);
+        return refused == null ? land(own, frame.payload()) : refused;
+    }
+
+    /** As {@link #land(Frame)}, of a fragment whose payload is in a tensor of this process. */
+    DropReason land(Frame frame, HandOvers.Piece piece) {
+        DropReason refused = admit(frame, own);
+        return refused == null ? land(own, null, piece) : refused;
+    }
+
+    /**
+     * Finds the place of a fragment whose payload may arrive later.
+     *
+     * @return null when the fragment may be written, else why it is dropped
+     */
+    DropReason admit(Frame frame, Landing place) {
+        if (frame.epoch() != epoch) {
+            return frame.epoch() < epoch ? DropReason.OLD_EPOCH : DropReason.FUTURE_EPOCH;
+        }
+        IncomingEdge edge = edgeOf(frame.edgeKey(), frame);
+        losses.noticeMissing(edge, frame, epoch);
+        if (frame.fragmentOffset() != (edge.isContinuedBy(frame) ? edge.filled : 0)) {
+            return outOfOrder(edge, frame);
+        }
+        if (frame.fragmentOffset() == 0) {
+            DropReason refused = begin(edge, frame);
+            if (refused != null) {
+                return refused;
+            }
+        }
+        Buffer buffer = edge.buffers.peekFirst();
+        if (!frame.fits(buffer.tensor().dataType(), buffer.tensor().shape(), edge.rows)) {
+            edge.filled = 0;
+            return losses.lose(edge, frame.id(), DropReason.WRONG_SHAPE,
+                    "a buffer of " + buffer.tensor().dataType() + " " + buffer.tensor().shape()
+                            + " was granted, but the message has " + frame.layout());
+        }
+        place.edge = edge;
+        place.buffer = buffer;
+        place.pass = frame.pass();
+        place.microbatch = frame.microbatch();
+        place.rows = edge.rows;
+        place.offset = frame.fragmentOffset();
+        place.length = frame.fragmentLength();
+        place.byteCount = frame.byteCount();
+        place.clearings = clearings;
+        return null;
+    }
+
+    /** Whether the buffer of a fragment still belongs to the transport. */
+    boolean isOpen(Landing place) {
+        return place.clearings == clearings;
+    }
+
+    /** Returns the memory of a fragment in its buffer; empty where the buffer is not in memory of this process. */
+    static Optional<MemorySegment> memory(Landing place) {
+        return place.buffer.engine().hostMemory(place.buffer.tensor())
+                .map(memory -> memory.asSlice(place.offset, place.length));
+    }
+
+    /** Writes the payload of a fragment that is open into its buffer; returns as {@link #land(Frame)}. */
+    DropReason land(Landing place, MemorySegment payload) {
+        return land(place, payload, null);
+    }
+
+    private DropReason land(Landing place, MemorySegment payload, HandOvers.Piece piece) {
+        Engine engine = place.buffer.engine();
+        Tensor tensor = place.buffer.tensor();
+        try {
+            if (piece == null) {
+                engine.fromHost(payload, tensor, place.offset, Fence.REACHED).await();
+            } else {
+                piece.copyTo(engine, tensor);
+            }
+        } catch (RuntimeException e) {
+            return failed(place, e);
+        }
+        return landed(place);
+    }
+
+    /** The payload of a fragment could not be written to its buffer; returns why it is dropped. */
+    DropReason failed(Landing place, RuntimeException failure) {
+        place.edge.filled = 0;
+        return losses.lose(place.edge, idOf(place), DropReason.LANDING_FAILED,
+                "its payload could not be copied into the buffer: " + failure);
+    }
+
+    private MessageId idOf(Landing place) {
+        return new MessageId(epoch, place.pass, place.edge.edge, place.microbatch);
+    }
+
+    /** A device has begun to copy the payload of a fragment; {@link #copied} follows. */
+    void begun(Landing place) {
+        IncomingEdge edge = place.edge;
+        edge.firstBegun = place.offset == 0 ? place : edge.firstBegun;
+        place.firstOfMessage = edge.firstBegun;
+        edge.filled += place.length;
+        place.isLast = edge.filled == place.byteCount;
+        if (place.isLast) {
+            edge.filled = 0;
+            edge.beingCopied.add(edge.buffers.pollFirst());
+        }
+    }
+
+    /**
+     * A device has copied the payload of a fragment to its buffer, which is open.
+     *
+     * @param failure why it has not; null where it has
+     * @return null, or why the fragment is dropped
+     */
+    DropReason copied(Landing place, RuntimeException failure) {
+        IncomingEdge edge = place.edge;
+        if (failure != null && !place.firstOfMessage.isBroken) {
+            place.firstOfMessage.isBroken = true; // its buffer stays the transport's until the epoch ends
+            if (edge.buffers.peekFirst() == place.buffer) {
+                edge.filled = 0;
+            }
+            return losses.lose(edge, idOf(place), DropReason.LANDING_FAILED,
+                    "a device could not copy its payload into the buffer: " + failure);
+        }
+        if (place.isLast && !place.firstOfMessage.isBroken) {
+            edge.beingCopied.remove(place.buffer);
+            events.landed(idOf(place), place.buffer.tensor(), place.rows);
+        }
+        return null;
+    }
+
+    /** The payload of a fragment that is open is in its buffer; returns null, since none is dropped. */
+    DropReason landed(Landing place) {
+        IncomingEdge edge = place.edge;
+        edge.filled += place.length;
+        if (edge.filled == place.byteCount) {
+            edge.filled = 0;
+            edge.buffers.pollFirst();
+            events.landed(idOf(place), place.buffer.tensor(), place.rows);
+        }
+        return null;
+    }
+
+    /** A frame of a message from a node was damaged or lost: every rank that waits for a message from there is told. */
+    void damaged(int node, String why) {
+        losses.damaged(node, why, edges.values());
+    }
+
+    private DropReason begin(IncomingEdge edge, Frame frame) {
+        if (edge.filled > 0) {
+            losses.lose(edge, new MessageId(epoch, edge.pass, edge.edge, edge.microbatch), DropReason.OUT_OF_ORDER,
+                    "only " + edge.filled + " of its bytes came before the next message began");
+            edge.filled = 0;
+        }
+        if (edge.buffers.isEmpty()) {
+            return losses.lose(edge, frame.id(), DropReason.NO_BUFFER, "no buffer is granted for it");
+        }
+        edge.pass = frame.pass();
+        edge.microbatch = frame.microbatch();
+        edge.rows = frame.rows();
+        return null;
+    }
+
+    private DropReason outOfOrder(IncomingEdge edge, Frame frame) {
+        if (edge.isContinuedBy(frame) && frame.fragmentOffset() < edge.filled) {
+            // The fragment arrived twice, and the filled part of the buffer is still good.
+            return DropReason.OUT_OF_ORDER;
+        }
+        long expected = edge.isContinuedBy(frame) ? edge.filled : 0;
+        edge.filled = 0;
+        return losses.lose(edge, frame.id(), DropReason.OUT_OF_ORDER,
+                "the fragment at byte " + expected + " was expected, but found that at byte " + frame.fragmentOffset());
+    }
+
+    /** Begins an epoch: every buffer is returned. */
+    void epoch(int newEpoch) {
+        epoch = newEpoch;
+        clear();
+    }
+
+    /** Returns every buffer, to which no device copies any more, and clears the queues. */
+    void clear() {
+        List<IncomingEdge> old = new ArrayList<>(edges.values());
+        clearings++;
+        edges.clear();
+        edgesInUse.clear();
+        creditsDueByNode.forEach(ArrayDeque::clear);
+        losses.clear();
+        for (IncomingEdge edge : old) {
+            edge.buffers.forEach(buffer -> events.returned(edge.edge, buffer.tensor()));
+            edge.inUse.forEach(buffer -> events.returned(edge.edge, buffer.tensor()));
+            edge.beingCopied.forEach(buffer -> events.returned(edge.edge, buffer.tensor()));
+        }
+    }
+
+    /** Returns every edge, for diagnosis. */
+    Iterable<IncomingEdge> edges() {
+        return edges.values();
+    }
+
+    private IncomingEdge edgeOf(Edge edge) {
+        long key = edge.key();
+        IncomingEdge known = edges.get(key);
+        if (known == null) {
+            known = new IncomingEdge(edge);
+            edges.put(key, known);
+        }
+        return known;
+    }
+
+    private IncomingEdge edgeOf(long key, Frame frame) {
+        IncomingEdge known = edges.get(key);
+        return known != null ? known : edgeOf(frame.edge());
+    }
+}

@@ -1,0 +1,93 @@
+package dev.troupe.transport.link;
+
+import dev.troupe.engine.Tensor;
+import dev.troupe.protocol.Edge;
+import dev.troupe.transport.MessageId;
+import dev.troupe.transport.TransportListener;
+import java.util.Arrays;
+import java.util.Objects;
+import java.util.function.Consumer;
+import java.util.function.IntPredicate;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The listeners of one node's ranks. The error of one listener does not keep news from the others.
+ *
+ * <p>Thread rule: the transport's thread, and any thread once that has ended.
+ */
+final class RankListeners {
+    private static final Logger LOG = LoggerFactory.getLogger(RankListeners.class);
+
+    private final TransportListener[] listeners;
+
+    RankListeners(int worldSize) {
+        this.listeners = new TransportListener[worldSize];
+    }
+
+    void register(int rank, TransportListener listener) {
+        listeners[rank] = listener;
+    }
+
+    /** Returns the listener of a rank, or null where the rank has none. */
+    TransportListener of(int rank) {
+        return listeners[rank];
+    }
+
+    /** Drops the listeners of all other ranks. */
+    void keep(IntPredicate ranks) {
+        for (int rank = 0; rank < listeners.length; rank++) {
+            if (!ranks.test(rank)) {
+                listeners[rank] = null;
+            }
+        }
+    }
+
+    /** Tells a rank of a message that has left. */
+    void sent(SendQueue.Outgoing message) {
+        try {
+            listeners[message.id.edge().fromRank()].onSent(message.id, message.tensor, message.creditNanos);
+        } catch (RuntimeException e) {
+            threw(e);
+        }
+    }
+
+    /** Tells a rank of a message that is in its buffer. */
+    void landed(MessageId id, Tensor tensor, int rows) {
+        try {
+            listeners[id.edge().toRank()].onLanded(id, tensor, rows);
+        } catch (RuntimeException e) {
+            threw(e);
+        }
+    }
+
+    /** Gives a tensor back to a listener, which may be that of an earlier incarnation of its rank. */
+    static void returned(TransportListener owner, Edge edge, Tensor tensor) {
+        try {
+            owner.onReturned(edge, tensor);
+        } catch (RuntimeException e) {
+            threw(e);
+        }
+    }
+
+    void tell(int rank, Consumer<TransportListener> news) {
+        tell(listeners[rank], news);
+    }
+
+    void tellAll(Consumer<TransportListener> news) {
+        Arrays.stream(listeners).filter(Objects::nonNull).forEach(listener -> tell(listener, news));
+    }
+
+    /** Tells a listener, which may be that of an earlier incarnation of its rank. */
+    static void tell(TransportListener listener, Consumer<TransportListener> news) {
+        try {
+            news.accept(listener);
+        } catch (RuntimeException e) {
+            threw(e);
+        }
+    }
+
+    private static void threw(RuntimeException error) {
+        LOG.error("a transport listener threw", error);
+    }
+}

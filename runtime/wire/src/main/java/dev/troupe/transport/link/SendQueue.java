@@ -1,0 +1,239 @@
+package dev.troupe.transport.link;
+
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Fence;
+import dev.troupe.engine.Tensor;
+import dev.troupe.protocol.Edge;
+import dev.troupe.transport.DropReason;
+import dev.troupe.transport.MessageId;
+import dev.troupe.transport.TransportListener;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.IntUnaryOperator;
+import org.agrona.collections.Long2ObjectHashMap;
+
+/**
+ * The sender's queues: the messages held and the credits of each edge, and the edge whose turn it is. A message leaves
+ * when its edge has a credit of its epoch and the message before it on that edge has left. Edges towards one node
+ * alternate. No Aeron, no thread, no clock.
+ */
+final class SendQueue {
+    private final Long2ObjectHashMap<OutgoingEdge> edges = new Long2ObjectHashMap<>();
+    private final List<ArrayDeque<OutgoingEdge>> readyByNode = new ArrayList<>();
+    private final IntUnaryOperator nodeOfRank;
+    private int epoch;
+
+    /** A message on its way out. */
+    static final class Outgoing implements TransportAgent.Command {
+        final MessageId id;
+        final Engine engine;
+        final Tensor tensor;
+        final long byteCount;
+        final long sinceNanos;
+        /** Gets the message back if it is late, since its rank may have moved to another node by then. */
+        final TransportListener owner;
+        private final Fence ready;
+        /** The bytes of the message that have left. */
+        long position;
+        /** Parts of it that are on their way from tensor to tensor or to a ring of a device: the tensor is still read. */
+        int piecesUnderWay;
+        /** Why the tensor could not be read; null if it could. */
+        RuntimeException failure;
+        /** The time for which it was first on its edge and had no credit. */
+        long creditNanos;
+        /** The number of the message in its edge and epoch, from 0, in the order of leaving; it wraps around. */
+        int number;
+
+        /**
+         * @param ready reached once the engine has made the tensor
+         */
+        Outgoing(MessageId id, Engine engine, Tensor tensor, Fence ready, long sinceNanos,
+                TransportListener owner) {
+            this.id = id;
+            this.engine = engine;
+            this.tensor = tensor;
+            this.ready = ready;
+            this.owner = owner;
+            this.byteCount = tensor.byteCount();
+            this.sinceNanos = sinceNanos;
+        }
+
+        /** Whether the tensor can be read. An engine that has failed reports it when it is. */
+        boolean isReady() {
+            return PostedReceives.isReached(ready);
+        }
+
+        /** Copies the bytes that leave next; of a tensor that is ready. */
+        void read(MemorySegment target) {
+            engine.toHost(tensor, position, target, Fence.REACHED).await();
+        }
+
+        long remaining() {
+            return byteCount - position;
+        }
+    }
+
+    /** One edge as its sender sees it. */
+    static final class OutgoingEdge {
+        final Edge edge;
+        final ArrayDeque<Outgoing> held = new ArrayDeque<>();
+        Outgoing active;
+        int creditEpoch;
+        /** The instant at which the message before has left. */
+        long freeSinceNanos;
+        int credits;
+        int numberEpoch;
+        int nextNumber;
+
+        OutgoingEdge(Edge edge) {
+            this.edge = edge;
+        }
+    }
+
+    SendQueue(int nodeCount, IntUnaryOperator nodeOfRank) {
+        for (int node = 0; node < nodeCount; node++) {
+            readyByNode.add(new ArrayDeque<>());
+        }
+        this.nodeOfRank = nodeOfRank;
+    }
+
+    /** Takes a message; returns false, and does not take it, if it is of an earlier epoch. */
+    boolean send(Outgoing message) {
+        if (message.id.epoch() < epoch) {
+            return false;
+        }
+        OutgoingEdge edge = edgeOf(message.id.edge());
+        edge.held.add(message);
+        letGo(edge, message.sinceNanos);
+        return true;
+    }
+
+    /**
+     * Adds credits. Credits of an epoch that has not begun here are kept for it, since the receiver may have learned
+     * of the epoch first.
+     *
+     * @param now the time, on the clock of the messages
+     * @return null, or why the credits are refused
+     */
+    DropReason credit(Edge on, int creditEpoch, int count, long now) {
+        if (creditEpoch < epoch) {
+            return DropReason.OLD_EPOCH;
+        }
+        OutgoingEdge edge = edgeOf(on);
+        if (creditEpoch < edge.creditEpoch) {
+            return DropReason.OLD_EPOCH;
+        }
+        if (creditEpoch > edge.creditEpoch) {
+            edge.creditEpoch = creditEpoch;
+            edge.credits = 0;
+        }
+        if (count > Frame.MAX_CREDITS - edge.credits) {
+            return DropReason.BAD_FIELD;
+        }
+        edge.credits += count;
+        letGo(edge, now);
+        return null;
+    }
+
+    /** Returns the message whose turn it is towards a node, or null. */
+    Outgoing next(int node) {
+        OutgoingEdge edge = readyByNode.get(node).peekFirst();
+        return edge == null ? null : edge.active;
+    }
+
+    /** Moves the edge whose turn it was to the end of the line. */
+    void passTurn(int node) {
+        ArrayDeque<OutgoingEdge> ready = readyByNode.get(node);
+        if (ready.size() > 1) {
+            ready.addLast(ready.pollFirst());
+        }
+    }
+
+    /** Removes the message whose turn it was: it has left by now, or cannot leave. */
+    void finish(int node, long now) {
+        OutgoingEdge edge = readyByNode.get(node).pollFirst();
+        edge.active = null;
+        edge.freeSinceNanos = now;
+        letGo(edge, now);
+    }
+
+    /** Begins an epoch, in which ranks may be on other nodes: all messages of earlier epochs are returned. */
+    void epoch(int newEpoch, Consumer<Outgoing> returned) {
+        epoch = newEpoch;
+        readyByNode.forEach(ArrayDeque::clear);
+        List<Outgoing> back = new ArrayList<>();
+        for (OutgoingEdge edge : edges.values()) {
+            if (edge.active != null && edge.active.id.epoch() < newEpoch) {
+                back.add(edge.active);
+                edge.active = null;
+            } else if (edge.active != null) {
+                ready(edge);
+            }
+            edge.held.removeIf(message -> message.id.epoch() < newEpoch && back.add(message));
+            if (edge.creditEpoch < newEpoch) {
+                edge.creditEpoch = newEpoch;
+                edge.credits = 0;
+            }
+            letGo(edge, Long.MIN_VALUE);
+        }
+        // Messages are returned only now, with the queues consistent, since the listener may send more.
+        back.forEach(returned);
+    }
+
+    /** Returns every message and clears the queues. */
+    void clear(Consumer<Outgoing> returned) {
+        List<Outgoing> back = new ArrayList<>();
+        for (OutgoingEdge edge : edges.values()) {
+            if (edge.active != null) {
+                back.add(edge.active);
+            }
+            back.addAll(edge.held);
+        }
+        edges.clear();
+        readyByNode.forEach(ArrayDeque::clear);
+        back.forEach(returned);
+    }
+
+    /** Returns every edge, for diagnosis. */
+    Iterable<OutgoingEdge> edges() {
+        return edges.values();
+    }
+
+    private void letGo(OutgoingEdge edge, long now) {
+        Outgoing head = edge.held.peekFirst();
+        if (edge.active == null && head != null && edge.credits > 0 && edge.creditEpoch == head.id.epoch()) {
+            edge.credits--;
+            edge.active = edge.held.pollFirst();
+            head.creditNanos = Math.max(0, now - Math.max(head.sinceNanos, edge.freeSinceNanos));
+            number(edge);
+            ready(edge);
+        }
+    }
+
+    /** Numbers a message by its own epoch, since an epoch that has not begun here may have credits already. */
+    private static void number(OutgoingEdge edge) {
+        int itsEpoch = edge.active.id.epoch();
+        if (edge.numberEpoch != itsEpoch) {
+            edge.numberEpoch = itsEpoch;
+            edge.nextNumber = 0;
+        }
+        edge.active.number = edge.nextNumber++;
+    }
+
+    private void ready(OutgoingEdge edge) {
+        readyByNode.get(nodeOfRank.applyAsInt(edge.edge.toRank())).addLast(edge);
+    }
+
+    private OutgoingEdge edgeOf(Edge edge) {
+        long key = edge.key();
+        OutgoingEdge known = edges.get(key);
+        if (known == null) {
+            known = new OutgoingEdge(edge);
+            edges.put(key, known);
+        }
+        return known;
+    }
+}

@@ -1,2 +1,0 @@
-/** Tests of collectives between JVMs. */
-package dev.troupe.collective.aeron;

@@ -1,0 +1,2 @@
+/** Tests of collectives between JVMs. */
+package dev.troupe.collective.peer;
