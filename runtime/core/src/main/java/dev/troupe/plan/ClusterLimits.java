@@ -11,9 +11,8 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * What a run in several processes cannot have: a group of ranks that is larger than its members can number, and a control
- * message that is longer than a frame, by the most bytes that its parts take as CBOR. A longer message would be dropped,
- * and the run would wait for it.
+ * The limits of a run in several processes: groups of ranks that its members can number, and control messages within a
+ * frame, by the most bytes of their parts as CBOR. A longer message would be dropped, and the run would wait for it.
  */
 public final class ClusterLimits {
     /** Bytes of a frame, {@code pekko.remote.artery.advanced.maximum-frame-size}. */
@@ -26,7 +25,7 @@ public final class ClusterLimits {
     private static final int SUM_BYTES = PAIR_BYTES + 1;
     /** An edge with the names of its parts, and the head of its bits. */
     private static final int EDGE_BYTES = 128;
-    /** A name's head, and the rank's number beside it. */
+    /** A name's head, and the rank's number next to it. */
     private static final int BESIDE_NAME_BYTES = 2 + 5;
 
     private ClusterLimits() {

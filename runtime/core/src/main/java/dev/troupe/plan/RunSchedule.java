@@ -17,17 +17,17 @@ import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 
 /**
- * The counts of a run's steps from which the flushes of its pipeline follow, where steps overlap.
+ * The counts of a run's steps from which the flushes of its pipeline follow if steps overlap.
  *
- * @param stepsDone steps that lie behind when the run starts
- * @param steps steps that lie behind when it ends
+ * @param stepsDone steps done at the start of the run
+ * @param steps steps done at its end
  * @param validateEvery steps between two validations, or 0 for none
  * @param checkpointEvery steps between two checkpoints, or 0 for the one at the end only
  */
 public record RunSchedule(long stepsDone, long steps, long validateEvery, long checkpointEvery) {
     /** Steps of a pass: a rank that fails repeats it, and keeps all that it has sent in it. */
     private static final int MOST_BY_DEFAULT = 8;
-    /** Steps of a pass where a step is one microbatch. */
+    /** Steps of a pass if a step is one microbatch. */
     private static final int MOST_MICROBATCHES_BY_DEFAULT = 32;
 
     /**
@@ -35,8 +35,8 @@ public record RunSchedule(long stepsDone, long steps, long validateEvery, long c
      *
      * @param microbatches microbatches of a step in each pipeline
      * @param sharesParameter whether two layers share a parameter that is trained
-     * @throws dev.troupe.schedule.PlanException where there is no such schedule
-     * @throws UsageException where its steps overlap, and the run cannot do that
+     * @throws dev.troupe.schedule.PlanException if there is no such schedule
+     * @throws UsageException if its steps overlap, and the run cannot do that
      */
     public Schedule of(ParallelSpec parallel, int microbatches, TrainingSpec training, boolean sharesParameter) {
         if (!parallel.replicas().isEmpty()) {
@@ -109,7 +109,7 @@ public record RunSchedule(long stepsDone, long steps, long validateEvery, long c
                         + (stepsDone == 0 ? "" : " and the " + stepsDone + " steps that are done") + ": change them");
     }
 
-    /** Refuses what an update would have to wait for where a stage updates its weights alone. */
+    /** Refuses settings for which an update would wait for other stages, if a stage updates its weights alone. */
     private static void requireUpdatesAlone(ParallelSpec parallel, TrainingSpec training, boolean sharesParameter) {
         String alone = ", but under " + parallel.schedule()
                 + " a stage updates its weights after each of its backwards, and ";

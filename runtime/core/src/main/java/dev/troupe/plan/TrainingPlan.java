@@ -24,10 +24,10 @@ import java.util.Map;
 import java.util.stream.IntStream;
 
 /**
- * When, what and where as one: the certified plan of a training step, that of a pass over validation data, and the layers
- * of each stage. Immutable.
+ * The plan of a run: the certified plans of a training step and of a pass over validation data, and the layers of each
+ * stage. Immutable.
  *
- * @param ranks where each rank stands; those of one pipeline place carry out the same row
+ * @param ranks the place of each rank; ranks of one pipeline place carry out the same row
  * @param sharesSequence whether the ranks of a tensor-parallel group share the rows of an activation too
  * @param zero what the ranks that hold the same weights share out among them
  * @param partition the layers of each stage
@@ -42,8 +42,8 @@ public record TrainingPlan(ParallelLayout ranks, boolean sharesSequence, Zero ze
      *
      * @param settings with the microbatches of all pipelines together
      * @param validationMicrobatches microbatches of a pass over validation data in each pipeline, at least 1
-     * @throws dev.troupe.schedule.PlanException where the schedule is not defined for these numbers
-     * @throws UsageException where the layers cannot be assigned so
+     * @throws dev.troupe.schedule.PlanException if the schedule is not defined for these numbers
+     * @throws UsageException if the layers cannot be assigned so
      */
     public static TrainingPlan of(ModelSpec model, StageSettings settings, String layout, Schedule schedule,
             ParallelLayout ranks, boolean sharesSequence, Zero zero, int virtualStages, int validationMicrobatches,
@@ -145,7 +145,7 @@ public record TrainingPlan(ParallelLayout ranks, boolean sharesSequence, Zero ze
         return ranks.data() * ranks.tensor();
     }
 
-    /** Returns the ranks of each stage where one has several; empty where each has one. */
+    /** Returns the ranks of each stage; empty if each stage has one rank. */
     public List<Integer> replicas() {
         return ranks.replicas().stream().anyMatch(count -> count > 1) ? ranks.replicas() : List.of();
     }

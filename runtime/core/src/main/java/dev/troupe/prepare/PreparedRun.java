@@ -78,7 +78,7 @@ public final class PreparedRun implements AutoCloseable {
     /**
      * Opens and checks all parts of a request.
      *
-     * @throws RuntimeException with a sentence for the user where the request is wrong: see {@link UserErrors}
+     * @throws RuntimeException with a sentence for the user if the request is wrong: see {@link UserErrors}
      */
     public PreparedRun(RunRequest request) {
         try {
@@ -165,7 +165,9 @@ public final class PreparedRun implements AutoCloseable {
         }
     }
 
-    /** Refuses an earlier checkpoint than the newest, so that the newest is always that of the run that wrote last. */
+    /**
+     * Refuses an earlier checkpoint than the newest, so that the newest checkpoint is always from the run that wrote last.
+     */
     private void requireNoLaterCheckpoint() {
         if (!request.continuesInPlace() || !Checkpoint.isAt(request.resume().orElseThrow())) {
             return; // from a run's directory only damaged checkpoints are passed over
@@ -274,7 +276,7 @@ public final class PreparedRun implements AutoCloseable {
         return data.batches();
     }
 
-    /** Returns the batches of the validation loss; empty where it is not measured. */
+    /** Returns the batches of the validation loss; empty if it is not measured. */
     public Optional<ValidationBatches> validation() {
         return data.validation();
     }
@@ -321,7 +323,7 @@ public final class PreparedRun implements AutoCloseable {
         return start.stepsDone();
     }
 
-    /** Returns the tokenizer that turns samples into text; empty where the data are bare tokens. */
+    /** Returns the tokenizer that turns samples into text; empty if the data are bare tokens. */
     public Optional<Tokenizer> tokenizer() {
         return data.isText() ? Optional.of(tokenizer) : Optional.empty();
     }
@@ -380,12 +382,14 @@ public final class PreparedRun implements AutoCloseable {
                 && spec().cluster().filter(cluster -> cluster.nodes().size() > 1).isPresent();
     }
 
-    /** Returns the ranks whose snapshots are copied to another machine; on one machine nodes map each other's snapshots. */
+    /**
+     * Returns the ranks with copies of their snapshots on another machine; on one machine nodes map each other's snapshots.
+     */
     private List<Integer> copied() {
         return keepsCopies() ? Buddies.ranksCopied(spec().cluster().orElseThrow()) : List.of();
     }
 
-    /** Whether a standby warms up: the configuration says so, and the machine has room for another rank. */
+    /** Returns whether a standby warms up, as configured and if the machine has room for another rank. */
     public boolean warmsUp() {
         return keepsCopies() && spec().recovery().warmStandby() && hasRoomToWarmUp;
     }

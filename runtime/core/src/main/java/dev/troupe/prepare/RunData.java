@@ -45,10 +45,10 @@ public final class RunData implements AutoCloseable {
      * Opens the data of a configuration.
      *
      * @param tokenizer for text
-     * @param builtIn UTF-8 text where the configuration names no data
+     * @param builtIn UTF-8 text if the configuration names no data
      * @param inMemory UTF-8 text in place of the data that the configuration names
      * @param start the model, and the length of a sequence
-     * @throws DataException where the data cannot be read, are too short, or have tokens that the model does not know
+     * @throws DataException if the data cannot be read, are too short, or have tokens that the model does not know
      */
     RunData(RunSpec run, Tokenizer tokenizer, byte[] builtIn, Optional<byte[]> inMemory,
             StartingPoint start) {
@@ -161,7 +161,7 @@ public final class RunData implements AutoCloseable {
         return data.trainingAmount();
     }
 
-    /** Returns the amount of validation data in words; empty where there are none. */
+    /** Returns the amount of validation data in words; empty if there are none. */
     public String validationAmount() {
         return data.validationAmount();
     }
@@ -176,7 +176,7 @@ public final class RunData implements AutoCloseable {
         return batches;
     }
 
-    /** Returns the batches of the validation loss; empty where it is not measured. */
+    /** Returns the batches of the validation loss; empty if it is not measured. */
     public Optional<ValidationBatches> validation() {
         return validation;
     }

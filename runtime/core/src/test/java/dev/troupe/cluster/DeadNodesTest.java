@@ -96,9 +96,9 @@ class DeadNodesTest {
         });
     }
 
-    /** No silence tells anything here, and of two halves the one with the higher address would end. */
+    /** No silence is noticed here, and of two halves the one with the higher address would end. */
     @Test
-    void shouldTakeOutAMemberWhoseProcessHasEndedAndContinueAlone() throws Exception {
+    void shouldRemoveAMemberAfterItsProcessHasEndedAndContinueAlone() throws Exception {
         start("a", guardianOfA(), "");
         ActorSystem<?> b = start("b", Behaviors.empty(), "");
         process = new StandIn(cluster, cluster.node("b"), Cluster.get(b).selfMember().uniqueAddress().longUid());
@@ -108,7 +108,7 @@ class DeadNodesTest {
         process.close();
         line.close();
         assertTrue(removed.await(PATIENCE_SECONDS, TimeUnit.SECONDS));
-        // It lives, so it is told that it is taken for dead, and ends.
+        // It lives, so it learns that it is considered dead, and ends.
         b.getWhenTerminated().toCompletableFuture().get(PATIENCE_SECONDS, TimeUnit.SECONDS);
         assertEquals(Set.of("a"), members);
     }

@@ -114,7 +114,7 @@ class StrangerTest {
         }
     }
 
-    /** With the certificates of a directory, or without any where there is none. */
+    /** With the certificates of a directory, or without any if there is none. */
     private Config settings(String name, Optional<Path> tls) {
         Config settings = ConfigFactory.parseString("pekko.cluster.seed-node-timeout = 1s")
                 .withFallback(ClusterSettings.of(cluster, cluster.node(name), true, List.of()));

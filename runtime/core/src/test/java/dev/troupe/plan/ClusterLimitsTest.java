@@ -14,7 +14,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What ranks in one process can do, and those in several cannot. */
+/** The limits of runs in several processes, which ranks in one process do not have. */
 @Tag("plan")
 class ClusterLimitsTest {
     private static final ModelSpec MODEL = new Gpt2(2, 8, 2, 16, 256, true, Gpt2.NORM_EPSILON).spec();
@@ -31,7 +31,7 @@ class ClusterLimitsTest {
     }
 
     @Test
-    void shouldRefuseMicrobatchesWhoseLossesFitNoMessage() {
+    void shouldRefuseMoreMicrobatchesThanAMessageHasLossesFor() {
         assertDoesNotThrow(() -> require("parallel.pipeline=2", "training.global-batch-size=16384"));
         assertEquals(
                 "the report of a rank at the end of a step could take 300,128 bytes (20,000 microbatches, 2 blocks), and a"

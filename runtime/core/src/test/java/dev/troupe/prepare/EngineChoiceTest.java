@@ -207,7 +207,7 @@ class EngineChoiceTest {
         }
     }
 
-    /** An engine whose opening says its turn. */
+    /** An engine that reports its turn when it is opened. */
     private record Provider(String kind, Optional<String> hindrance, boolean hasDevices) implements EngineProvider {
         @Override
         public int preference() {

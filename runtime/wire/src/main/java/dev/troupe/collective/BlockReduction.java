@@ -47,7 +47,7 @@ public final class BlockReduction {
     /**
      * Refuses elements that cannot be reduced.
      *
-     * @throws IllegalArgumentException if elements of this type are no floats, or not those of the reduction, or the
+     * @throws IllegalArgumentException if elements of this type are no floats, or of another type than the reduction, or the
      *     bytes no whole elements
      */
     public static void require(DataType type, Reduction reduction, long bytes) {
@@ -69,7 +69,7 @@ public final class BlockReduction {
     /**
      * Begins a reduction with a block of member 0.
      *
-     * @param blockBytes of whole elements, at most as many as there is room for
+     * @param blockBytes bytes of whole elements, at most the size of the room
      */
     public void begin(MemorySegment first, long firstAt, int blockBytes, DataType elements, Reduction how) {
         type = elements;

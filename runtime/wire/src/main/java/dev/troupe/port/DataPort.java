@@ -22,8 +22,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The data port of a node, over TCP. A caller's first byte says for which use it calls, and a proof that it has the run's
- * key follows; the rest, TLS included, is that use's.
+ * The data port of a node, over TCP. A caller's first byte names the use of the call, and a proof that it has the run's key
+ * follows; the rest, TLS included, belongs to that use.
  *
  * <p>Thread rule: any thread. Each call is answered on a virtual thread of its own.
  */
@@ -48,8 +48,8 @@ public final class DataPort implements AutoCloseable {
     @FunctionalInterface
     public interface Answer {
         /**
-         * Answers a call, whose connection it then owns. It returns when the caller is known, and hands the rest to another
-         * thread: until then the caller is a stranger, of whom there may be few.
+         * Answers a call, and owns its connection from then on. It returns when the caller is known, and hands the rest to
+         * another thread: until then the caller is a stranger, of whom there may be few.
          *
          * @throws IOException if the caller is refused; the connection is closed then
          */

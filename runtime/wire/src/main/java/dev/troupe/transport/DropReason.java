@@ -20,7 +20,7 @@ public enum DropReason {
     FUTURE_EPOCH,
     /** The receiver granted no buffer for this message: a sender went beyond its credit. */
     NO_BUFFER,
-    /** Type, shape or length differ from those of the granted buffer. */
+    /** Type, shape or length differ from the granted buffer. */
     WRONG_SHAPE,
     /** A fragment or a message that does not continue the one before it: frames between were lost, or it arrived twice. */
     OUT_OF_ORDER,

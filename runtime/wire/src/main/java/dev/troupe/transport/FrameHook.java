@@ -1,6 +1,9 @@
 package dev.troupe.transport;
 
-/** Which messages are lost or damaged on their way: none, unless faults are injected. Called on the transport's thread. */
+/**
+ * The choice of messages that are lost or damaged on their way: none, unless faults are injected. Called on the transport's
+ * thread.
+ */
 public interface FrameHook {
     /** Leaves every message as it is. */
     FrameHook NONE = new FrameHook() {

@@ -28,7 +28,7 @@ public record MessageId(int epoch, long pass, MessageKey message) {
         return message.edge();
     }
 
-    /** Returns the number of the message among those of its edge in the pass: its microbatch, from 0. */
+    /** Returns the number of the message on its edge in the pass: its microbatch, from 0. */
     public int microbatch() {
         return message.microbatch();
     }

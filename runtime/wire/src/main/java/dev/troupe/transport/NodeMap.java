@@ -14,11 +14,10 @@ import java.util.TreeSet;
  * @param self the index of this node
  * @param nodeOfRank for each rank of the world its node
  * @param endpoints for each node its address
- * @param peers the nodes that this one exchanges messages with; it has streams to and from these alone, and always to
- *     itself
- * @param since for each node the epoch in which it was given its ranks. Where the epoch grows, the streams between the
- *     node and others are new: streams that a dead process, or one with other ranks, still has open have no reader. All
- *     nodes have the same epochs
+ * @param peers the nodes that this one exchanges messages with; it has streams to and from these alone, and always to itself
+ * @param since for each node the epoch in which it was given its ranks. Where the epoch grows, the streams between the node
+ *     and others are new: streams that a dead process, or one with other ranks, still has open have no reader. All nodes
+ *     have the same epochs
  */
 public record NodeMap(int self, List<Integer> nodeOfRank, List<Endpoint> endpoints, Set<Integer> peers,
         List<Integer> since) {
@@ -63,15 +62,15 @@ public record NodeMap(int self, List<Integer> nodeOfRank, List<Endpoint> endpoin
         }
     }
 
-    /** A world whose ranks all live in this JVM. */
+    /** A world with all ranks in this JVM. */
     public static NodeMap single(int worldSize) {
         return new NodeMap(0, Collections.nCopies(worldSize, 0), List.of(new Endpoint("localhost", 0)), Set.of());
     }
 
     /**
-     * Returns this map with ranks on other nodes from an epoch on. A node whose ranks change has them since that epoch.
-     * So every process must be given the same sequence of maps; a process that starts later, for a node whose process
-     * ended, begins with a map in which its node has no rank.
+     * Returns this map with ranks on other nodes from an epoch on. A node with changed ranks has them since that epoch. So
+     * every process must receive the same sequence of maps; a process that replaces an ended one begins with a map in which
+     * its node has no rank.
      *
      * @param epoch the epoch in which ranks move, later than all of {@link #since}
      * @param movedTo for each rank of the world its node

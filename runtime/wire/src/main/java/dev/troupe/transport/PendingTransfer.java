@@ -18,7 +18,7 @@ public record PendingTransfer(Edge edge, State state, int count, String oldest, 
     public enum State {
         /** Messages that wait until the receiver grants a buffer. */
         SEND_WITHOUT_CREDIT,
-        /** A message that has its credit, and whose tensor the engine has not made yet. */
+        /** A message with credit, while its engine still computes the tensor. */
         NOT_COMPUTED,
         /** A message that has its credit and is on its way into the stream. */
         SENDING,

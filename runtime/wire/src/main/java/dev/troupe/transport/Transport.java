@@ -8,16 +8,15 @@ import java.util.List;
 /**
  * Carries tensors between ranks: one transport per node, for all its ranks.
  *
- * <p>The receiver {@linkplain #grant grants} buffers, and each grant is one credit that travels to the sender of that
- * edge. The sender may {@linkplain #send send} at any time; messages leave in the order in which they were sent on
- * their edge, each when the edge has a credit for it. Edges do not wait for each other. So every message that arrives
- * has a buffer, and no message blocks another edge.
+ * <p>The receiver {@linkplain #grant grants} buffers, and each grant is one credit that travels to the sender of that edge.
+ * The sender may {@linkplain #send send} at any time; messages leave in the order in which they were sent on their edge,
+ * each when the edge has a credit for it. Edges do not wait for each other. So every message that arrives has a buffer, and
+ * no message blocks another edge.
  *
- * <p>Thread rule: any thread may call any method. Calls do not block, save {@link #pending} and {@link #close}, and
- * those of one thread take effect in their order. A tensor that was granted or sent belongs to the transport until the
- * listener is told of it again; no other code may read, write or close it meanwhile. What the tensor's engine was asked
- * before the call may still be under way: the transport reads or fills the tensor behind a fence, for which it does not
- * wait.
+ * <p>Thread rule: any thread may call any method. Calls do not block, save {@link #pending} and {@link #close}, and calls of
+ * one thread take effect in their order. A tensor that was granted or sent belongs to the transport until the listener
+ * receives it again; no other code may read, write or close it meanwhile. Work of the tensor's engine from before the call
+ * may still be in progress: the transport reads or fills the tensor behind a fence, for which it does not wait.
  */
 public interface Transport extends AutoCloseable {
     /**
@@ -29,14 +28,14 @@ public interface Transport extends AutoCloseable {
     void register(int rank, TransportListener listener);
 
     /**
-     * Gives the transport a buffer for one message of an edge whose receiver is on this node. The message must have the
-     * type and shape of the buffer, or fewer rows, and is at its beginning then: see {@link TransportListener#onLanded}.
-     * Buffers of an edge are filled in the order of their grants.
+     * Gives the transport a buffer for one message of an edge to a rank of this node. The message must have the type and
+     * shape of the buffer, or fewer rows, and is at its beginning then: see {@link TransportListener#onLanded}. Buffers of
+     * an edge are filled in the order of their grants.
      *
-     * @param epoch the epoch for which the buffer is granted. Where it is before the present one, the buffer comes back
-     *     at once, through {@link TransportListener#onReturned}
-     * @throws IllegalArgumentException if the receiver is not registered here, the tensor has more than four
-     *     dimensions, or the epoch is one that {@link #epoch} has not announced
+     * @param epoch the epoch for which the buffer is granted. If it is before the present one, the buffer comes back at
+     *     once, through {@link TransportListener#onReturned}
+     * @throws IllegalArgumentException if the receiver is not registered here, the tensor has more than four dimensions, or
+     *     the epoch is one that {@link #epoch} has not announced
      * @throws IllegalStateException if the transport is closed or its thread has ended
      */
     void grant(int epoch, Edge edge, Engine engine, Tensor buffer);
@@ -63,15 +62,15 @@ public interface Transport extends AutoCloseable {
     /**
      * Begins an epoch as {@link #epoch(int)} does, in which ranks are on other nodes; {@code epoch(int)} keeps the nodes.
      *
-     * <p>Ranks that are on this node now may be registered as soon as this returns. The listener of a rank that has
-     * left this node is told of the epoch, gets back all tensors held for it, and is told of nothing more. New streams
-     * are opened where {@link NodeMap#streamsSince} has grown. Streams to nodes that are no peers any more, or to their
-     * former processes, are closed: frames still in them are not read, and no fault of them is reported. Where a stream
-     * cannot be opened the transport ends, and every listener, also one that is registered afterwards, is told so by
+     * <p>Ranks that are on this node now may be registered as soon as this returns. The listener of a rank that has left
+     * this node receives the epoch and all tensors held for it, and then nothing more. New streams are opened if
+     * {@link NodeMap#streamsSince} has grown. Streams to nodes that are no peers any more, or to their former processes, are
+     * closed: frames still in them are not read, and no fault of them is reported. If a stream cannot be opened the
+     * transport ends, and every listener, also one that is registered afterwards, receives
      * {@link TransportFault.TransportEnded}.
      *
-     * @throws IllegalArgumentException if the epoch is not after the present one, or the map is of another node or
-     *     world or has other endpoints
+     * @throws IllegalArgumentException if the epoch is not after the present one, or the map is of another node or world or
+     *     has other endpoints
      */
     void epoch(int epoch, NodeMap nodes);
 

@@ -10,7 +10,7 @@ import java.util.stream.Collectors;
 /**
  * The counts of a transport since it started. Bytes are payload, without headers.
  *
- * @param messagesSent messages whose last fragment has been handed to Aeron or the kernel
+ * @param messagesSent messages handed to Aeron or the kernel as a whole
  * @param messagesReceived messages that landed whole
  * @param bytesSent payload bytes handed to Aeron, the kernel, or a rank of this process
  * @param bytesReceived payload bytes written into granted buffers

@@ -11,10 +11,10 @@ import dev.troupe.protocol.Edge;
 public interface TransportListener {
     /**
      * A whole message is at the beginning of a buffer that this rank granted; the buffer belongs to the rank again. The
-     * transport does not know how many rows a message should have, and the checksum of the frames is the only protection
-     * of the id: the rank compares both with its plan.
+     * transport does not know how many rows a message should have, and the checksum of the frames is the only protection of
+     * the id: the rank compares both with its plan.
      *
-     * @param rows the first size of the message's shape, at most that of the buffer; all others are the buffer's
+     * @param rows the first size of the message's shape, at most the buffer's; all others are the buffer's
      */
     void onLanded(MessageId id, Tensor tensor, int rows);
 
@@ -31,9 +31,9 @@ public interface TransportListener {
     void onReturned(Edge edge, Tensor tensor);
 
     /**
-     * An epoch has begun: messages that land from now on are of it, and the transport returns every buffer and tensor
-     * that it still held for this rank right after this call. A listener that is registered after the first epoch is
-     * told of the present one at once.
+     * An epoch has begun: messages that land from now on are of it, and the transport returns every buffer and tensor that
+     * it still held for this rank right after this call. A listener that is registered after the first epoch receives the
+     * present one at once.
      */
     default void onEpoch(int epoch) {
     }

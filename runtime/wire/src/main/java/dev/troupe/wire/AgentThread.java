@@ -6,7 +6,7 @@ import org.agrona.concurrent.Agent;
 import org.agrona.concurrent.IdleStrategy;
 
 /**
- * The thread of an agent, which works round by round and idles in between. It ends at the first error, unlike that of
+ * The thread of an agent, which works round by round and idles in between. It ends at the first error, unlike the thread of
  * Agrona's {@code AgentRunner}, and a wait for its end has a bound. {@link Agent#onStart} is not called.
  *
  * <p>Thread rule: any thread.

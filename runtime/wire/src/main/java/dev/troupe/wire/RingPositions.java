@@ -5,8 +5,8 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 
 /**
- * How far a writer and a reader are in a ring, wherever its payloads are: positions count bytes from the beginning of time.
- * The reader's process writes back how far it has read, in eight bytes of memory that both processes see.
+ * The positions of a writer and a reader in a ring, wherever its payloads are: they count bytes from the beginning of time.
+ * The reader's process writes its position back, in eight bytes of memory that both processes see.
  *
  * <p>Thread rule: each process has an object of its own, for one thread.
  */
@@ -86,7 +86,7 @@ public final class RingPositions {
         return true;
     }
 
-    /** Gives the room of all payloads up to a position back, which frames have {@link #told named}. */
+    /** Gives the room of all payloads up to a position back, after frames have {@link #told named} them. */
     public void free(long end) {
         freed = end;
         POSITION.setRelease(shared, 0L, end);

@@ -17,7 +17,7 @@ public final class Window {
     private ByteBuffer owner;
     private ByteBuffer view;
 
-    /** The CRC32C of these bytes. The buffer must wrap a {@link ByteBuffer}, as those of Aeron do. */
+    /** The CRC32C of these bytes. The buffer must wrap a {@link ByteBuffer}, as Aeron's buffers do. */
     public int checksum(DirectBuffer buffer, int offset, int length) {
         point(buffer, offset, length);
         crc.reset();

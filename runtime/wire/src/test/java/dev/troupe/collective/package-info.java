@@ -1,2 +1,2 @@
-/** Tests of collectives: what every implementation must do, and what each must besides. */
+/** Tests of collectives: common to every implementation, and special to each. */
 package dev.troupe.collective;

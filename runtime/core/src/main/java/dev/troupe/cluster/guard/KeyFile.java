@@ -39,10 +39,10 @@ public final class KeyFile {
     }
 
     /**
-     * Returns the key, which is made with the directory where there is none.
+     * Returns the key, which is made with the directory if there is none.
      *
      * @param directory of the run
-     * @throws UsageException where the directory cannot be written to, or its key is none
+     * @throws UsageException if the directory cannot be written to, or its key is none
      */
     public static RunKey of(Path directory) {
         Path file = directory.resolve(RunDirectory.KEY);
@@ -74,7 +74,7 @@ public final class KeyFile {
      * Asks the other nodes, until one answers, whether they have this node's key; returns at once.
      *
      * @param port this node's
-     * @param differs hears that one has another key, in a sentence
+     * @param differs receives a sentence if one has another key
      */
     public static void check(DataPort port, Path directory, ClusterSpec cluster, NodeSpec self,
             Consumer<String> differs) {
@@ -125,7 +125,7 @@ public final class KeyFile {
     /**
      * Returns the directory of the run, as a coordinator names it: a node writes to its own alone.
      *
-     * @throws UsageException where it is another, or is not there
+     * @throws UsageException if it is another, or does not exist
      */
     public static Path requireOwn(Path directory, Path named) {
         if (!named.normalize().equals(directory)) {

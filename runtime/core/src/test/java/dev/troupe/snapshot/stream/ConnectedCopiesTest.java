@@ -90,7 +90,7 @@ class ConnectedCopiesTest {
     void shouldCopyBothWaysBitForBit() throws InterruptedException {
         Node here = nodes.get(0);
         Node there = nodes.get(1);
-        // Nothing; one element; around what is copied beside a header and around a frame; many frames.
+        // Nothing; one element; sizes around a part with a header and around a frame; many frames.
         int[][] sizes = {{}, {1}, {2048}, {2049}, {32 << 10}, {(32 << 10) + 1}, {3, 100_000, 1}, {LARGE}};
         for (int stage = 0; stage < sizes.length; stage++) {
             try (SampleState state = new SampleState(sizes[stage])) {
@@ -111,7 +111,7 @@ class ConnectedCopiesTest {
     }
 
     @Test
-    void shouldBeginACopyAgainWhoseConnectionBreaks() throws Exception {
+    void shouldBeginACopyAgainAfterItsConnectionBreaks() throws Exception {
         Node here = nodes.get(0);
         Node there = nodes.get(1);
         try (SampleState state = new SampleState(LARGE)) {

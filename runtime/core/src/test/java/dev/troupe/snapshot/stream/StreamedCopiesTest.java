@@ -37,7 +37,7 @@ class StreamedCopiesTest {
     private static final long PATIENCE_SECONDS = 30;
     private static final int RANK = 7;
     private static final int LARGE = 16 << 20;
-    /** More than may be under way by four times. */
+    /** Four times the most that may be in flight. */
     private static final int MANY = 1 << 20;
 
     private final List<AutoCloseable> open = new ArrayList<>();
@@ -115,7 +115,7 @@ class StreamedCopiesTest {
         return keep(new Node(self, host, self + 1, true));
     }
 
-    /** Sends the first state of another stage behind a copy, and waits until a part of it is on its way. */
+    /** Sends the first state of another stage after a copy, and waits until a part of it is on its way. */
     private static void beginToSend(Node from, SampleState large) {
         await(() -> from.copies.counters().sent() == 1, "the copy before is counted");
         long sentBefore = from.copies.counters().bytesSent();

@@ -5,10 +5,10 @@ package dev.troupe.snapshot.copy;
  *
  * @param bytesSent bytes sent to other nodes, also of snapshots that were broken off, with the headers of frames
  * @param sent snapshots that were sent whole, or shared
- * @param brokenOff snapshots that were overwritten, or whose receiver went away, before they were sent whole
+ * @param brokenOff snapshots that were overwritten, or lost their receiver, before they were sent whole
  * @param received snapshots that were received whole, or mapped
- * @param refused copies that were refused: damaged or incomplete ones, and those whose memory went to a rank or a later
- *     copy
+ * @param refused copies that were refused: damaged or incomplete ones, and copies without memory, which went to a rank or a
+ *     later copy
  */
 public record CopyCounters(long bytesSent, long sent, long brokenOff, long received, long refused) {
 }

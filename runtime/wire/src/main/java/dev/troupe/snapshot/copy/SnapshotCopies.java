@@ -2,7 +2,7 @@ package dev.troupe.snapshot.copy;
 
 /**
  * Copies of snapshots between nodes: this node shares its snapshots with other nodes of its machine, streams them to nodes
- * of other machines, and takes theirs, which its {@link CopyStore} then has in addition to those of its own ranks.
+ * of other machines, and takes theirs, which its {@link CopyStore} then has in addition to its own ranks' snapshots.
  *
  * <p>Thread rule: any thread. {@link #close} before the store is closed.
  */
@@ -18,10 +18,10 @@ public interface SnapshotCopies extends AutoCloseable {
     }
 
     /**
-     * Shares this node's snapshot of a stage with another node, or streams it there if that node cannot map the memory,
-     * and returns at once. The two newest snapshots of each stage wait for their turn, the older first, since it may be the
-     * last committed one. A copy whose snapshot the rank overwrites meanwhile is broken off; a snapshot that does not exist
-     * any more at its turn is not sent. Where the other node is not connected, snapshots wait for it.
+     * Shares this node's snapshot of a stage with another node, or streams it there if that node cannot map the memory, and
+     * returns at once. The two newest snapshots of each stage wait for their turn, the older first, since it may be the last
+     * committed one. A copy is broken off if the rank overwrites its snapshot meanwhile; a snapshot that does not exist any
+     * more at its turn is not sent. If the other node is not connected, snapshots wait for it.
      *
      * @param toNode a node other than this one
      * @param door the door of its process, see {@link #door}

@@ -22,9 +22,9 @@ final class CopyFrame {
 
     /** The part of a copy in a frame. */
     enum Part {
-        /** Bytes of the layout; the total is that of the layout. */
+        /** Bytes of the layout; the total counts the layout's bytes. */
         LAYOUT,
-        /** Bytes of the snapshot; the total is that of the snapshot. */
+        /** Bytes of the snapshot; the total counts the snapshot's bytes. */
         BYTES,
         /** A {@link SharedSnapshotNote}, the only frame of the copy. */
         SHARED,

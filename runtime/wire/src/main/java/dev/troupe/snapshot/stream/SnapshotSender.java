@@ -68,9 +68,7 @@ final class SnapshotSender implements AutoCloseable {
         declined.add(new Subject(self, offered.rank(), offered.stage(), offered.stepsDone()));
     }
 
-    /**
-     * The other node cannot map the memory of snapshots: their bytes are sent from now on, those of this snapshot at once.
-     */
+    /** The other node cannot map the memory of snapshots: their bytes are sent from now on, and this snapshot's at once. */
     void onDeclined(Subject offered) {
         if (sharesMemory) {
             LOG.info(

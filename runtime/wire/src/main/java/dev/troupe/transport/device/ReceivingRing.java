@@ -69,7 +69,7 @@ public final class ReceivingRing<P> {
         arriving.add(new Arriving<>(place, end, copied));
     }
 
-    /** The frame of a payload is refused, whatever of it may be believed: its room goes back after that of those before. */
+    /** The frame of a payload is refused: the room of the payload goes back after the room of those before it. */
     public void refuse(long end) {
         if (positions.told(end)) {
             isUsed = true;

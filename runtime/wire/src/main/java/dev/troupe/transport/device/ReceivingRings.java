@@ -12,8 +12,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The rings that a stream's reader offers its writer, one for each pair of ranks whose receiver has an engine that shares
- * memory. A ring that the writer cannot open is given back.
+ * The rings that a stream's reader offers its writer, one for each pair of ranks if the receiver's engine shares memory. A
+ * ring that the writer cannot open is given back.
  *
  * <p>Thread rule: the transport's thread.
  *
@@ -101,7 +101,7 @@ public final class ReceivingRings<P> {
         });
     }
 
-    /** Ends the use of all rings, whose memory goes back when their writers have closed it or ended. */
+    /** Ends the use of all rings; their memory goes back when their writers have closed it or ended. */
     public void close(RetiredRings retired) {
         settle();
         rings.forEach(ring -> {

@@ -5,7 +5,7 @@ import java.nio.file.Path;
 /**
  * The files through which the writer of a stream finds the rings of its reader.
  *
- * @param directory that of rings of the machine's media driver
+ * @param directory the directory for rings of the machine's media driver
  * @param streamId the stream's, which no two incarnations of its two processes have in common
  */
 public record RingFiles(Path directory, int streamId) {

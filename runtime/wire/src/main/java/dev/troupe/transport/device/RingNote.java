@@ -53,7 +53,6 @@ final class RingNote implements AutoCloseable {
      * Writes the note of a ring.
      *
      * @param number the ring's number among those of its stream
-     * @param handle that of the ring's memory
      */
     static RingNote write(Path file, int number, byte[] handle) throws IOException {
         Files.createDirectories(file.getParent());

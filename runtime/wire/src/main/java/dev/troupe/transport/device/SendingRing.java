@@ -76,7 +76,7 @@ public final class SendingRing<M> {
         return !underWay.isEmpty();
     }
 
-    /** Returns the piece whose frame leaves next, whether it is copied or not; null if there is none. */
+    /** Returns the piece of the next frame, whether it is copied or not; null if there is none. */
     public Piece<M> first() {
         return underWay.peekFirst();
     }

@@ -25,7 +25,7 @@ public final class SendingRings<M> {
 
     private final RingFiles files;
     private final int pieceBytes;
-    /** Empty for pairs whose payloads go by way of the host. */
+    /** Empty for pairs with payloads by way of the host. */
     private final Long2ObjectHashMap<Optional<SendingRing<M>>> rings = new Long2ObjectHashMap<>();
     private final List<SendingRing<M>> open = new ArrayList<>();
 

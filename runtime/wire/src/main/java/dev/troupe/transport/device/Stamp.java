@@ -3,7 +3,7 @@ package dev.troupe.transport.device;
 import dev.troupe.wire.RingPositions;
 
 /**
- * The reserved value of a frame whose payload is in a ring of a device: the number of the ring and the position after the
+ * The reserved value of a frame with its payload in a ring of a device: the number of the ring and the position after the
  * payload. It is negative, which a position alone is not.
  */
 public final class Stamp {

@@ -38,7 +38,7 @@ final class DriverDirectory {
     /** The files that a driver leaves when its process is killed. A directory with other files in it is not deleted. */
     private static final Set<String> DRIVER_FILES = Set.of("cnc.dat", "loss-report.dat", "publications", "images",
             DriverDirectory.RINGS);
-    /** Aeron's own default: a driver whose heartbeat is older is dead. */
+    /** Aeron's own default: a driver with an older heartbeat is dead. */
     private static final long DRIVER_TIMEOUT_MILLIS = 10_000;
     private static final long LOOK_AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
     private static final Pattern OWN_DIRECTORY = Pattern.compile("troupe-(\\d{1,18})-[0-9a-f]{8}");
@@ -72,7 +72,7 @@ final class DriverDirectory {
         return base.resolve("troupe-" + ProcessHandle.current().pid() + "-" + random);
     }
 
-    /** Deletes the directories of killed processes: the name tells the process, and no driver runs there. */
+    /** Deletes the directories of killed processes: the name has the process, and no driver runs there. */
     static void deleteAbandoned(Path base) {
         try (Stream<Path> entries = Files.list(base)) {
             for (Path entry : entries.toList()) {

@@ -12,8 +12,8 @@ import org.agrona.DirectBuffer;
 import org.agrona.concurrent.NanoClock;
 
 /**
- * What arrives from other nodes: each frame is read, checked, and given to the queues of this node, or counted and dropped.
- * Belongs to the transport thread.
+ * The entry of frames from other nodes: each frame is read, checked, and given to the queues of this node, or counted and
+ * dropped. Belongs to the transport thread.
  */
 final class Arrivals {
     private final Counters counters;
@@ -53,7 +53,7 @@ final class Arrivals {
     }
 
     /**
-     * Takes a frame of a stream whose payloads go through a ring.
+     * Takes a frame of a stream with payloads in a ring.
      *
      * @param ring the ring of the payload; null if the payload is in the frame
      * @param end the position after the payload in the ring
@@ -110,7 +110,7 @@ final class Arrivals {
     }
 
     /**
-     * Takes a frame whose payload follows on a connection.
+     * Takes a frame; its payload follows on the connection.
      *
      * @param place is set to the place of the payload if this returns true
      * @return whether the payload is wanted

@@ -36,9 +36,9 @@ final class Frame {
     private final Window window = new Window();
     private final int[] sizes = new int[FrameWriter.MAX_TENSOR_RANK];
     private DirectBuffer buffer;
-    // Null where the payload is not in a ring of this process's memory.
+    // Null if the payload is not in a ring of this process's memory.
     private Ring ring;
-    // Null where the payload is in no ring.
+    // Null if the payload is in no ring.
     private RingPositions positions;
     private long ringEnd;
     private int payloadStart;
@@ -60,7 +60,7 @@ final class Frame {
     private long fragmentOffset;
     private int fragmentLength;
 
-    /** Creates a frame for a stream whose writer covers payloads by the checksum, or does not. */
+    /** Creates a frame for a stream with or without payloads in the checksum. */
     Frame(boolean checksPayload) {
         this.checksPayload = checksPayload;
     }
@@ -91,9 +91,9 @@ final class Frame {
     }
 
     /**
-     * As {@link #read(DirectBuffer, int, int)}, for a stream whose payloads go through a ring.
+     * As {@link #read(DirectBuffer, int, int)}, for a stream with payloads in a ring.
      *
-     * @param through the ring, or null where payloads are in their frames
+     * @param through the ring, or null if payloads are in their frames
      * @param end the position after the payload, which is checked as the frame is
      */
     DropReason read(DirectBuffer bytes, int offset, int length, Ring through, long end) {
@@ -105,7 +105,7 @@ final class Frame {
     }
 
     /**
-     * As {@link #read(DirectBuffer, int, int)}, for a header whose payload is in a ring elsewhere.
+     * As {@link #read(DirectBuffer, int, int)}, for a header with its payload in a ring elsewhere.
      *
      * @param of the positions of the ring
      * @param end the position after the payload, which is checked as the frame is
@@ -119,9 +119,9 @@ final class Frame {
     }
 
     /**
-     * As {@link #read(DirectBuffer, int, int)}, for a header whose payload follows it, and is not here.
+     * As {@link #read(DirectBuffer, int, int)}, for a header alone; its payload follows elsewhere.
      *
-     * @param following bytes of the payload, 0 where there is none
+     * @param following bytes of the payload, 0 if there is none
      */
     DropReason readHeader(DirectBuffer bytes, int offset, int length, int following) {
         ring = null;
@@ -222,7 +222,7 @@ final class Frame {
         return value >= 0 && value <= Edge.MAX_INDEX;
     }
 
-    /** Whether the sizes are those of a shape that fills exactly the bytes of the message. */
+    /** Returns whether the sizes make a shape with exactly the bytes of the message. */
     private boolean readSizes() {
         if (tensorRank > FrameWriter.MAX_TENSOR_RANK) {
             return false;

@@ -35,7 +35,7 @@ final class FrameWriter {
     private final CreditEncoder credit = new CreditEncoder();
     private final Window window = new Window();
 
-    /** Creates a writer for a stream whose reader checks payloads, or does not; see {@link Frame}. */
+    /** Creates a writer for a stream with or without checks of payloads; see {@link Frame}. */
     FrameWriter(boolean checksPayload) {
         this.checksPayload = checksPayload;
     }

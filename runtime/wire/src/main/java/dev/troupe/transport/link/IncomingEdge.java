@@ -22,7 +22,7 @@ final class IncomingEdge {
     int rows;
     /** The number of the next message; it wraps around. */
     int nextNumber;
-    /** The last message of whose loss the rank was told: one fault a message is enough. */
+    /** The last message with a reported loss: one fault a message is enough. */
     boolean lossKnown;
     long lostPass;
     int lostMicrobatch;

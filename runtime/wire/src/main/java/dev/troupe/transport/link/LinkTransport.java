@@ -62,8 +62,8 @@ public final class LinkTransport implements Transport {
     /**
      * Starts the transport of a node.
      *
-     * @throws TransportException if it cannot start: too little room, directory in use, port taken; the message says
-     *     what to change, and no files remain
+     * @throws TransportException if it cannot start: too little room, directory in use, port taken; the message names the
+     *     change to make, and no files remain
      */
     public static LinkTransport start(NodeMap nodes, TransportSettings settings) {
         return start(nodes, settings, FrameHook.NONE);

@@ -53,7 +53,7 @@ final class Links implements AutoCloseable {
     private final Optional<Connections> connections;
     private final Rest rest;
     private final RetiredRings retired = new RetiredRings();
-    /** The only stream is that of this node to itself. */
+    /** The only stream leads from this node to itself. */
     private boolean isWoken;
     // By node; null for nodes that are no peers.
     private final Link[] links;
@@ -74,8 +74,7 @@ final class Links implements AutoCloseable {
     /**
      * Connects to the driver and opens every stream; the stream to this process itself is connected when this returns.
      *
-     * @param connections the connections of this node, which are closed with the client; empty if there are only
-     *     streams
+     * @param connections the connections of this node, which are closed with the client; empty if there are only streams
      * @throws TransportException if a channel cannot be opened
      */
     static Links open(Driver driver, NodeMap nodes, TransportSettings settings, Counters counters,

@@ -132,7 +132,7 @@ final class MachineLink extends Link {
         return device != null && device.room(message.remaining()) == 0;
     }
 
-    /** {@inheritDoc} Frames are in the stream when they are committed, and those of pieces when these are copied. */
+    /** {@inheritDoc} Frames are in the stream when they are committed, and frames of pieces when these are copied. */
     @Override
     int flush(long nowNanos) {
         int sent = 0;

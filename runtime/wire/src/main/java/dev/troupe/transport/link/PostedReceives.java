@@ -55,13 +55,15 @@ final class PostedReceives {
      *
      * @param epoch the epoch for which it is granted
      * @param free reached once the engine does not use it any more
-     * @param owner gets the buffer back where it is late, since its rank may have moved to another node by then
+     * @param owner gets the buffer back if it is late, since its rank may have moved to another node by then
      */
     record Buffer(int epoch, Edge edge, Engine engine, Tensor tensor, Fence free, long sinceNanos,
             TransportListener owner) implements TransportAgent.Command {
     }
 
-    /** Whether a fence is reached. Where the engine has failed it is, since whatever is asked of the engine then says so. */
+    /**
+     * Returns whether a fence is reached. It is if the engine has failed, since the next call of the engine reports that.
+     */
     static boolean isReached(Fence fence) {
         try {
             return fence.isReached();
@@ -116,9 +118,7 @@ final class PostedReceives {
         this.losses = new Losses(nodeOfRank, events);
     }
 
-    /**
-     * Takes a buffer for an epoch not after the present one; returns false, and does not take it, where that epoch is past.
-     */
+    /** Takes a buffer for an epoch not after the present one; returns false, and does not take it, if that epoch is past. */
     boolean grant(Buffer buffer) {
         if (buffer.epoch < epoch) {
             return false;
@@ -163,7 +163,7 @@ final class PostedReceives {
         return !edgesInUse.isEmpty();
     }
 
-    /** Returns an edge whose sender, on this node, is to be told of credits; or null. */
+    /** Returns an edge with credits to report to its sender, on this node; or null. */
     IncomingEdge nextCreditDue(int node) {
         return creditsDueByNode.get(node).peekFirst();
     }
@@ -183,14 +183,14 @@ final class PostedReceives {
         return refused == null ? land(own, frame.payload()) : refused;
     }
 
-    /** As {@link #land(Frame)}, of a fragment whose payload is in a tensor of this process. */
+    /** Lands a fragment with a payload in a tensor of this process, as {@link #land(Frame)}. */
     DropReason land(Frame frame, HandOvers.Piece piece) {
         DropReason refused = admit(frame, own);
         return refused == null ? land(own, null, piece) : refused;
     }
 
     /**
-     * Finds the place of a fragment whose payload may arrive later.
+     * Finds the place of a fragment; its payload may arrive later.
      *
      * @return null when the fragment may be written, else why it is dropped
      */
@@ -233,7 +233,7 @@ final class PostedReceives {
         return place.clearings == clearings;
     }
 
-    /** Returns the memory of a fragment in its buffer; empty where the buffer is not in memory of this process. */
+    /** Returns the memory of a fragment in its buffer; empty if the buffer is not in memory of this process. */
     static Optional<MemorySegment> memory(Landing place) {
         return place.buffer.engine().hostMemory(place.buffer.tensor())
                 .map(memory -> memory.asSlice(place.offset, place.length));
@@ -286,7 +286,7 @@ final class PostedReceives {
     /**
      * A device has copied the payload of a fragment to its buffer, which is open.
      *
-     * @param failure why it has not; null where it has
+     * @param failure why it has not; null if it has
      * @return null, or why the fragment is dropped
      */
     DropReason copied(Landing place, RuntimeException failure) {
@@ -318,7 +318,7 @@ final class PostedReceives {
         return null;
     }
 
-    /** A frame of a message from a node was damaged or lost: every rank that waits for a message from there is told. */
+    /** Reports a damaged or lost frame from a node to every rank that waits for a message from there. */
     void damaged(int node, String why) {
         losses.damaged(node, why, edges.values());
     }

@@ -16,9 +16,9 @@ import java.util.function.IntUnaryOperator;
 import org.agrona.collections.Long2ObjectHashMap;
 
 /**
- * The sender's queues: the messages held and the credits of each edge, and the edge whose turn it is. A message leaves
- * when its edge has a credit of its epoch and the message before it on that edge has left. Edges towards one node
- * alternate. No Aeron, no thread, no clock.
+ * The sender's queues: the messages held and the credits of each edge, and the next edge. A message leaves when its edge has
+ * a credit of its epoch and the message before it on that edge has left. Edges towards one node alternate. No Aeron, no
+ * thread, no clock.
  */
 final class SendQueue {
     private final Long2ObjectHashMap<OutgoingEdge> edges = new Long2ObjectHashMap<>();
@@ -138,13 +138,13 @@ final class SendQueue {
         return null;
     }
 
-    /** Returns the message whose turn it is towards a node, or null. */
+    /** Returns the next message towards a node, or null. */
     Outgoing next(int node) {
         OutgoingEdge edge = readyByNode.get(node).peekFirst();
         return edge == null ? null : edge.active;
     }
 
-    /** Moves the edge whose turn it was to the end of the line. */
+    /** Moves the first edge to the end of the line. */
     void passTurn(int node) {
         ArrayDeque<OutgoingEdge> ready = readyByNode.get(node);
         if (ready.size() > 1) {
@@ -152,7 +152,7 @@ final class SendQueue {
         }
     }
 
-    /** Removes the message whose turn it was: it has left by now, or cannot leave. */
+    /** Removes the first message: it has left by now, or cannot leave. */
     void finish(int node, long now) {
         OutgoingEdge edge = readyByNode.get(node).pollFirst();
         edge.active = null;

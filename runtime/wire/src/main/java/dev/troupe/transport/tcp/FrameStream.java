@@ -14,17 +14,16 @@ import org.agrona.concurrent.UnsafeBuffer;
 
 /**
  * Frames on one connection, each way one after the other. A frame is the lengths of its header and payload (4 bytes each,
- * little-endian), the header, the payload, and after a payload its CRC32C and its state. A large payload is written from
- * the memory of the tensor itself and read into that of the other one, so that it is copied by the kernel alone; its
- * checksum follows it so that both sides compute it while the bytes are in a near cache. The first frame either way
- * counts frames, since a connection that breaks may have lost some. {@linkplain Nudges Nudges} have lengths alone.
+ * little-endian), the header, the payload, and after a payload its CRC32C and its state. A large payload is written from the
+ * memory of the tensor itself and read into the memory of the other one, so that it is copied by the kernel alone; its
+ * checksum follows it so that both sides compute it while the bytes are in a near cache. The first frame either way counts
+ * frames, since a connection that breaks may have lost some. {@linkplain Nudges Nudges} have lengths alone.
  *
  * <p>Calls never wait. Thread rule: one thread.
  */
 public final class FrameStream implements AutoCloseable {
     /**
-     * The largest payload: of 0.1 ms at 3 GB/s, and 2 ms at 1 Gbit/s, for which other frames wait. It fits a level 2
-     * cache.
+     * The largest payload: of 0.1 ms at 3 GB/s, and 2 ms at 1 Gbit/s, for which other frames wait. It fits a level 2 cache.
      */
     public static final int MOST_PAYLOAD = 256 << 10;
     /** The largest payload that is copied next to its header, so that one call of the kernel serves many of them. */
@@ -147,7 +146,7 @@ public final class FrameStream implements AutoCloseable {
     }
 
     /**
-     * Ends a frame whose payload, if any, follows its header.
+     * Ends a frame; its payload, if any, follows its header.
      *
      * @param isDamaged whether its checksum is not to fit
      */
@@ -253,8 +252,7 @@ public final class FrameStream implements AutoCloseable {
     }
 
     /**
-     * The memory of the payload that is being written changes from now on: what is left of it is sent as zeros, and
-     * refused.
+     * The memory of the payload that is being written changes from now on: what is left of it is sent as zeros, and refused.
      */
     public void withdraw() {
         if (payload.hasRemaining()) {

@@ -22,7 +22,7 @@ import org.slf4j.event.Level;
  * is made again, and taken by {@link #poll}; both sides then report how many frames they have written and read, so that lost
  * ones are noticed. One that takes no bytes any more is read to its end, since the other side may have sent the reason.
  *
- * <p>Thread rule: one thread, whose {@link Rest} a new connection wakes.
+ * <p>Thread rule: one thread; a new connection wakes its {@link Rest}.
  */
 public final class Line implements FrameWay, Connections.End {
     private static final Logger LOG = LoggerFactory.getLogger(Line.class);
@@ -320,7 +320,7 @@ public final class Line implements FrameWay, Connections.End {
         return connection;
     }
 
-    /** Ends the connection, whose last frames reach the other end, and wants none any more. Closing twice has no effect. */
+    /** Ends the connection after its last frames, and wants none any more. Closing twice has no effect. */
     @Override
     public void close() {
         isClosed = true;

@@ -14,7 +14,7 @@ public record LineName(int node, Purpose purpose, long number) {
         Objects.requireNonNull(purpose, "purpose");
     }
 
-    /** The use of a line. The code goes on the wire, so it never changes. */
+    /** The use of a line. The code is sent, so it never changes. */
     public enum Purpose {
         /** Tensors of all ranks of the two nodes. */
         TENSORS(1),

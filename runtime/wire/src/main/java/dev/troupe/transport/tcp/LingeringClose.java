@@ -7,7 +7,7 @@ import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The end of a connection whose last bytes the other side may not have yet. If the socket were closed at once, the kernel
+ * The end of a connection, of which the other side may lack the last bytes. If the socket were closed at once, the kernel
  * would answer bytes that arrive later, or that nobody has read, with a reset, and discard the bytes that it has not sent.
  * So the connection is closed for writing, and closed for reading once the other side has closed it too.
  *

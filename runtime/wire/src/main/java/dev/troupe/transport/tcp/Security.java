@@ -15,7 +15,7 @@ public interface Security {
     SSLEngine engine(boolean isCaller) throws IOException;
 
     /**
-     * Checks the other side of a session whose handshake is done.
+     * Checks the other side of a session after its handshake.
      *
      * @throws IOException if its certificate is not of a node of this cluster
      */

@@ -14,7 +14,7 @@ import java.util.concurrent.locks.LockSupport;
  * The first message of either side of a connection; all numbers big-endian.
  *
  * @param addresses a number that follows from the addresses of all nodes, so that clusters do not mix
- * @param from the node that says it
+ * @param from the node that sends it
  * @param to the node that it takes the other side for
  * @param purpose the code of what the line carries
  * @param number the number of the line

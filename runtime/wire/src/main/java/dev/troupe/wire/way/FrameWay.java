@@ -5,7 +5,7 @@ import org.agrona.MutableDirectBuffer;
 
 /**
  * A way for frames to another process. A sender claims a frame, writes its header and perhaps its payload, and commits it.
- * No call waits. The defaults are those of a carrier that copies each frame when it is committed, and goes one way.
+ * No call waits. The defaults suit a carrier that copies each frame when it is committed, and goes one way.
  *
  * <p>Thread rule: one thread.
  */

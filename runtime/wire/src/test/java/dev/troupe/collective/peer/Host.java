@@ -41,7 +41,7 @@ public final class Host implements AutoCloseable {
         driver = MediaDriver.launch(context);
     }
 
-    /** A machine whose network gives each packet on as it came. */
+    /** A machine with a network that delivers each packet as it came. */
     public static Host good() {
         return new Host(false);
     }

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.TestInstance;
 
-/** The tests of groups whose members are on several machines, which live for all tests of a class. */
+/** The tests of groups with members on several machines, which live for all tests of a class. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 abstract class HostsContract extends GroupContract {
     final List<CollectiveGroup> open = new ArrayList<>();

@@ -14,7 +14,7 @@ import java.nio.charset.StandardCharsets;
 import org.agrona.concurrent.UnsafeBuffer;
 import org.junit.jupiter.api.Test;
 
-/** Headers of frames between members: whole, damaged, and those of other uses of the wire. */
+/** Headers of frames between members: whole, damaged, and from other uses of the wire. */
 class SegmentFrameTest {
     private static final int AT = 8;
     private static final byte[] PAYLOAD = "it stopped".getBytes(StandardCharsets.UTF_8);
@@ -50,7 +50,7 @@ class SegmentFrameTest {
     }
 
     @Test
-    void shouldTakeNoBytesButThoseOfASegment() {
+    void shouldTakeOnlyTheBytesOfASegment() {
         call.barrier();
         write(SegmentFrame.Kind.CALL);
         assertFalse(frame.wrap(buffer, AT, SegmentFrame.HEADER_BYTES - 1), "too short");

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Members on three machines: over IPC to those of the same one, over connections to the others. */
+/** Members on three machines: over IPC within a machine, over connections between them. */
 @Tag("real")
 class TcpGroupTest extends HostsContract {
     private static final int HOSTS = 3;

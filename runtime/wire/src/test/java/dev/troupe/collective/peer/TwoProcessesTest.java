@@ -54,7 +54,7 @@ class TwoProcessesTest {
         return collectives.join(new Membership("data", List.of(4, 5), deadline), 0, member, 0);
     }
 
-    /** Throws where a result is not that of two members. */
+    /** Throws if a result does not come from two members. */
     private static void play(CollectiveGroup group) {
         for (int elements : ELEMENTS) {
             try (Arena arena = Arena.ofShared()) {

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Members in turns on two machines: over IPC to those of the same one, over UDP to the others. */
+/** Members alternately on two machines: over IPC within a machine, over UDP between them. */
 @Tag("real")
 class UdpGroupTest extends HostsContract {
     private final List<String> channels = new ArrayList<>();

@@ -8,7 +8,7 @@ import java.util.Random;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The reserved value of a frame says which ring and which position, however many bytes a run has sent. */
+/** The ring and the position in the reserved value of a frame, however many bytes a run has sent. */
 @Tag("plan")
 class StampTest {
     private static final long CAPACITY = 16 << 20;
@@ -29,7 +29,7 @@ class StampTest {
     }
 
     @Test
-    void shouldReadAPositionFarBehind() {
+    void shouldReadAPositionFarBack() {
         long stamp = Stamp.of(3, 128);
         assertTrue(Stamp.end(stamp, 256) - 256 > CAPACITY, "it is no position that the ring can hold");
     }

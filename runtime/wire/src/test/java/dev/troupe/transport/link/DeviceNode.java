@@ -62,7 +62,7 @@ final class DeviceNode extends Ear {
 
     static Process start(Path directory, int epoch, Way way) throws IOException {
         ProcessBuilder process = ChildJvm.of(DeviceNode.class, directory.toString(), "" + epoch, way.name());
-        // Memory that it shares and nobody opens stays as a file where it is killed.
+        // Shared memory that nobody opens stays as a file if its process is killed.
         process.command().add(1, "-Djava.io.tmpdir=" + directory.toAbsolutePath().getParent());
         return process.redirectError(ProcessBuilder.Redirect.INHERIT).start();
     }

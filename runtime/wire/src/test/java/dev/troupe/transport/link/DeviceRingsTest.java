@@ -34,7 +34,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Two nodes of one machine whose ranks compute on one device, late: payloads go through rings of 2 MiB of its memory. */
+/**
+ * Two nodes of one machine with ranks that compute on one device, late: payloads go through rings of 2 MiB of its memory.
+ */
 @Tag("real")
 @Timeout(120)
 class DeviceRingsTest {
@@ -235,7 +237,7 @@ class DeviceRingsTest {
         assertNull(receiver.faults.peek());
     }
 
-    /** A message that is whole, but still being copied, is not landed where an epoch begins first. */
+    /** A message that is whole, but still being copied, does not land if an epoch begins first. */
     @Test
     void shouldGiveAWholeBufferBackThatHasNotLanded() throws InterruptedException {
         to.isHeld = true;

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 
 @Tag("plan")
 class FrameTest {
-    /** Where fields lie: 16 bytes of header, then the block as the schema orders it. */
+    /** The places of fields: 16 bytes of header, then the block in the order of the schema. */
     private static final int STEP = 16;
     private static final int BYTE_COUNT = 24;
     private static final int FRAGMENT_OFFSET = 32;
@@ -215,7 +215,7 @@ class FrameTest {
             for (int change = random.nextInt(6); change >= 0; change--) {
                 bytes.putByte(from + random.nextInt(bytes.capacity() - from), (byte) random.nextInt());
             }
-            // Half of them with a good checksum, or nothing behind it would ever be reached.
+            // Half of them with a good checksum, or nothing after it would ever be reached.
             boolean sealed = random.nextBoolean();
             int length = random.nextInt(8) == 0 ? random.nextInt(bytes.capacity()) : bytes.capacity();
             DropReason reason = frame.read(sealed ? Samples.resealed(bytes) : bytes, 0, length);

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Two processes whose ranks compute on one device, one of which is killed in the middle of a copy, and comes back. */
+/** Two processes with ranks on one device, one of which is killed in the middle of a copy, and comes back. */
 @Tag("real")
 @Timeout(120)
 class KilledDeviceNodeTest {

@@ -287,7 +287,7 @@ class LinkTransportTest {
         assertEquals(7, Ear.next(ears.get(1).landed).id().microbatch(), "seed " + seed);
         assertArrayEquals(Samples.bytes(source), Samples.bytes(target), "seed " + seed);
         assertInstanceOf(TransportFault.MessageFault.class, Ear.next(ears.get(2).faults));
-        // A rank is told of a frame just before it is counted.
+        // A rank receives a frame just before it is counted.
         long all = frames;
         Samples.await(() -> transport.counters().droppedFrames() >= all, () -> "seed " + seed + ": of " + all
                 + " frames were dropped: " + transport.counters());

@@ -104,7 +104,7 @@ class NetworkTest {
         relay.close();
     }
 
-    /** The reference engine, but its tensors have memory of their own, as those of a faster engine do. */
+    /** The reference engine, but its tensors have memory of their own, as in a faster engine. */
     private Engine ownMemory() {
         return (Engine) Proxy.newProxyInstance(Samples.class.getClassLoader(), new Class<?>[]{Engine.class},
                 (_, called, arguments) -> {
@@ -208,7 +208,7 @@ class NetworkTest {
         requireCarries(1, LARGE);
     }
 
-    /** A header that is damaged says nothing of where the next one begins. */
+    /** A damaged header does not show where the next one begins. */
     @Test
     void shouldMakeTheConnectionAgainIfAHeaderIsDamaged() throws InterruptedException {
         requireCarries(0, 10);
@@ -241,7 +241,7 @@ class NetworkTest {
     }
 
     @Test
-    void shouldLoseNothingWhereAnIdleConnectionBreaks() throws Exception {
+    void shouldLoseNothingIfAnIdleConnectionBreaks() throws Exception {
         requireCarries(0, LARGE);
         int begun = relay.begun();
         relay.cut();

@@ -287,7 +287,7 @@ class PostedReceivesTest implements PostedReceives.Events {
         assertEquals(1, receives.nextCreditDue(0).creditsDue);
     }
 
-    /** Frames with a good checksum whose fields are nonsense, onto granted buffers: only the right bytes may change. */
+    /** Frames with a good checksum but nonsense in their fields, onto granted buffers: only the right bytes may change. */
     @Test
     void shouldNeverWriteIntoAWrongBufferWhateverComes() {
         long seed = System.nanoTime();
@@ -304,7 +304,7 @@ class PostedReceivesTest implements PostedReceives.Events {
                 int offset = 64 * random.nextInt(3);
                 UnsafeBuffer bytes = Samples.fragment(Samples.id(edge, random.nextInt(2)), message, offset, 64);
                 int field = 16 + random.nextInt(FrameWriter.FRAGMENT_HEADER_BYTES - 16);
-                // A fragment with a wrong offset under a good checksum cannot be told from a correct one.
+                // A fragment with a wrong offset under a good checksum cannot be distinguished from a correct one.
                 boolean isPlace = field >= 32 && field < 40;
                 if (!isPlace && random.nextInt(3) > 0) {
                     bytes.putByte(field, (byte) random.nextInt(random.nextBoolean() ? 4 : 256));

@@ -101,7 +101,7 @@ final class Samples {
         return frame;
     }
 
-    /** The names of the transport's threads that live now; that of a media driver and its helpers included. */
+    /** The names of the transport's live threads; the threads of a media driver and its helpers included. */
     static List<String> transportThreads() {
         return Thread.getAllStackTraces().keySet().stream().map(Thread::getName)
                 .filter(name -> name.startsWith("troupe-transport") || name.startsWith("troupe-media-driver")).toList();
@@ -131,7 +131,7 @@ final class Samples {
         await(condition, () -> "it has not come about within 30 seconds");
     }
 
-    /** Waits for what another thread does; a sentence says what is missing. */
+    /** Waits for the work of another thread; a sentence names what is missing. */
     static void await(BooleanSupplier condition, Supplier<String> missing) {
         long deadline = System.nanoTime() + Duration.ofSeconds(30).toNanos();
         while (!condition.getAsBoolean()) {
@@ -147,7 +147,7 @@ final class Samples {
         });
     }
 
-    /** The reference engine, but one of its methods says that it was entered, and waits. */
+    /** The reference engine, but one of its methods reports that it was entered, and waits. */
     static Engine waiting(String method, CompletableFuture<Void> entered, CompletableFuture<Void> leave) {
         return before(method, () -> {
             entered.complete(null);
@@ -155,7 +155,7 @@ final class Samples {
         });
     }
 
-    /** A fence that is reached when a test says so, and for which nobody may wait. */
+    /** A fence that a test opens, and for which nobody may wait. */
     static final class Gate implements Fence {
         volatile boolean isOpen;
 

@@ -40,7 +40,7 @@ final class SharedDevice implements InvocationHandler {
     volatile RuntimeException failure;
     /** The number of the copy from shared memory, from 0, that alone fails. */
     volatile int failingRead = -1;
-    /** What the device says where memory is to be shared or opened; null where it does so. */
+    /** The error of the device when memory is to be shared or opened; null if it works. */
     volatile RuntimeException refusal;
     /** The copy to shared memory after which this process copies half a piece and no more. */
     volatile int lastWhole = Integer.MAX_VALUE;

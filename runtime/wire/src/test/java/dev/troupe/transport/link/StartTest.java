@@ -118,7 +118,7 @@ class StartTest {
 
     @Test
     void shouldPrintNothing() {
-        // What the logging facade says of itself when it first wakes is not Aeron's.
+        // The first lines of the logging facade about itself are not Aeron's.
         LoggerFactory.getLogger(StartTest.class);
         PrintStream standardError = System.err;
         var printed = new ByteArrayOutputStream();

@@ -65,7 +65,7 @@ public final class Relay implements AutoCloseable {
         cutAt = at;
     }
 
-    /** The connections on which the node has sent frames behind its hello. */
+    /** The connections on which the node has sent frames after its hello. */
     public int begun() {
         return begun.get();
     }
