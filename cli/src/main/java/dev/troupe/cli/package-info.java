@@ -1,4 +1,2 @@
-/**
- * The entry point of {@code troupe}, and the commands without a package of their own.
- */
+/** The entry point of {@code troupe}, and the commands without a package of their own. */
 package dev.troupe.cli;

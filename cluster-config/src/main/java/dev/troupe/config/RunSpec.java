@@ -151,12 +151,10 @@ public final class RunSpec {
         return RunSpecReader.read(Sources.of(values, others));
     }
 
-    /** Returns the same run with the engine of a node. */
     public RunSpec on(EngineSpec other) {
         return with(other.values());
     }
 
-    /** Returns the same run with other faults. */
     public RunSpec with(List<FaultSpec> others) {
         return with(Map.of("faults", texts(others)));
     }

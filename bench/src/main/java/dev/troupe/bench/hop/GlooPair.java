@@ -67,7 +67,6 @@ final class GlooPair implements Burst {
         processes.forEach(Process::destroy);
     }
 
-    /** The command of the script. */
     static List<String> command(String python, Path script) {
         return List.of(python, script.toString());
     }

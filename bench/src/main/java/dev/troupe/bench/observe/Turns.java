@@ -53,7 +53,6 @@ final class Turns implements Observation {
         this.blockSteps = blockSteps;
     }
 
-    /** The steps that a number of pairs takes. */
     int steps(int pairs) {
         return warmUpSteps + 2 * pairs * (blockSteps + 1);
     }

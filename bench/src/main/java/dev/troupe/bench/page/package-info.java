@@ -1,4 +1,2 @@
-/**
- * The speed of a run's page in a browser.
- */
+/** The speed of a run's page in a browser. */
 package dev.troupe.bench.page;

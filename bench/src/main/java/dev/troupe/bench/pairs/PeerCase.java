@@ -29,7 +29,6 @@ record PeerCase(BenchmarkModel model, Arrangement arrangement, int threads, Stri
                     new PeerCase(BenchmarkModel.NARROW, ALONE, 2, "float32")))
             .flatMap(cases -> cases).toList();
 
-    /** The cases for one GPU. */
     static final List<PeerCase> ON_A_GPU = Stream
             .of(BenchmarkModel.GPT2_124M, BenchmarkModel.GPT2_350M, BenchmarkModel.GPT2_1300M)
             .flatMap(model -> Stream.of(ALONE, new Arrangement(4, 1, "1f1b"))

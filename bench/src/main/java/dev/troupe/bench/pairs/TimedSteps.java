@@ -11,7 +11,6 @@ import java.util.List;
  * @param processorSeconds processor time of the steps after the warm-up, in all processes together; 0: unknown
  */
 record TimedSteps(List<Double> seconds, List<Double> losses, double processorSeconds) {
-    /** The median time of a step. */
     double medianSeconds() {
         Samples samples = new Samples();
         samples.addAll(seconds);

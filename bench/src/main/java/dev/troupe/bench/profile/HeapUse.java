@@ -18,7 +18,6 @@ public record HeapUse(long allocatedBytes, long collections) {
         return new HeapUse(threads.getTotalThreadAllocatedBytes(), collections);
     }
 
-    /** Returns the use since an earlier reading. */
     public HeapUse since(HeapUse earlier) {
         return new HeapUse(allocatedBytes - earlier.allocatedBytes, collections - earlier.collections);
     }

@@ -22,7 +22,6 @@ public final class KernelTimes {
      * One kernel's sums.
      *
      * @param name the method of {@link dev.troupe.engine.Engine}
-     * @param calls number of its calls
      * @param wallNanos time on the clock from call to return, waiting for a core included
      * @param operations additions and multiplications of matrix products; 0 for other kernels
      */

@@ -1,4 +1,2 @@
-/**
- * An observer that measures an engine, kernel by kernel, and the processor time of the threads of a run.
- */
+/** An observer that measures an engine, kernel by kernel, and the processor time of the threads of a run. */
 package dev.troupe.bench.profile;

@@ -1,4 +1,2 @@
-/**
- * The speed of tokenizers.
- */
+/** The speed of tokenizers. */
 package dev.troupe.bench.text;

@@ -1,4 +1,2 @@
-/**
- * Commands that ask which bit went wrong first.
- */
+/** Commands that ask which bit went wrong first. */
 package dev.troupe.cli.bits;

@@ -131,7 +131,6 @@ public final class ChildProcess {
         process.toHandle().destroy();
     }
 
-    /** Kills the process. */
     void kill() {
         process.toHandle().destroyForcibly();
     }

@@ -10,7 +10,6 @@ import dev.troupe.protocol.supervisor.SupervisorEvent;
  * @param words the reason for its end that it printed
  */
 record NodeProcess(ChildProcess process, LastWords words) {
-    /** Returns the end of the process as an event, once it has ended. */
     SupervisorEvent ended() {
         ProcessState state = switch (process.exitCode()) {
             case ExitCode.DONE -> ProcessState.DONE;

@@ -235,12 +235,10 @@ public final class ProcessSupervisor implements StopRequests.Stoppable {
         return arguments;
     }
 
-    /** Returns whether the run is to be launched again. */
     public boolean launchesAgain() {
         return launchesAgain;
     }
 
-    /** Returns the exit code of the run. */
     public int exitCode() {
         return switch (machine.end()) {
             case DONE -> ExitCode.DONE;

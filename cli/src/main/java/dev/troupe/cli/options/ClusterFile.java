@@ -39,7 +39,6 @@ public final class ClusterFile {
         return spec;
     }
 
-    /** Returns the request of a node. */
     public RunRequest request(RunSpec spec, NodeSpec node) {
         return request(spec, node, options.commonDirectory(spec));
     }

@@ -28,7 +28,6 @@ public record NextCommand(List<String> command, List<String> settings, Optional<
                 file.options().resume());
     }
 
-    /** Returns the command for one node. */
     public static NextCommand node(ClusterFile file, String name) {
         return new NextCommand(List.of("node", file.config().toString(), name), file.options().settings(),
                 file.options().resume());

@@ -39,12 +39,10 @@ public final class OverlapOptions {
         return replicas == null ? OptionalInt.empty() : OptionalInt.of(replicas.size());
     }
 
-    /** Returns the number of steps to draw. */
     public int steps(OverlappingRule rule, int pipeline) {
         return steps == null ? rule.drawnSteps(pipeline) : steps;
     }
 
-    /** Returns the rule of a schedule with overlapping steps. */
     public OverlappingRule rule(String schedule) {
         if (!schedule.equals(PipeDream2Bw.NAME) && (updates != null || warmUp != null)) {
             throw new UsageException("--updates and --warm-up are for " + PipeDream2Bw.NAME + ", but " + schedule
@@ -55,7 +53,6 @@ public final class OverlapOptions {
                 warmUp == null ? 1 : warmUp, replicas == null ? List.of() : replicas);
     }
 
-    /** Refuses these options for any other schedule. */
     public void requireNone(String schedule) {
         if (replicas != null) {
             throw new UsageException("--replicas are for " + PipeDream.STASHING + ", but " + schedule

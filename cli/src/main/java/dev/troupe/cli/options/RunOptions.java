@@ -30,7 +30,6 @@ public final class RunOptions {
         return Optional.ofNullable(resume);
     }
 
-    /** The directory of the run. */
     public Path directory(RunSpec spec) {
         return named().orElseGet(() -> RunDirectory.firstFree(RunDirectory.usual(spec)));
     }

@@ -1,4 +1,2 @@
-/**
- * The command that serves the page of a run.
- */
+/** The command that serves the page of a run. */
 package dev.troupe.cli.page;

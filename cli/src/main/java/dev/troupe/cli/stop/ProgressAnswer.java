@@ -32,7 +32,6 @@ public record ProgressAnswer(long question, boolean isUp, OptionalLong stepsDone
         }
     }
 
-    /** Returns the line of a question. */
     public static String ask(long question, boolean areOthersStarting) {
         return "progress " + question + (areOthersStarting ? " others-start" : "");
     }

@@ -63,7 +63,6 @@ final class RunScreen {
         return line.toString();
     }
 
-    /** Returns the lines of the screen. */
     List<String> lines() {
         List<String> lines = new ArrayList<>();
         lines.add(line());

@@ -1,4 +1,2 @@
-/**
- * A run as a terminal shows it, and its meters.
- */
+/** A run as a terminal shows it, and its meters. */
 package dev.troupe.cli.watch;

@@ -32,7 +32,6 @@ public record NodeSpec(String name, String host, int controlPort, int dataPort, 
         ranks = ranks.stream().sorted().toList();
     }
 
-    /** Returns the node with these ranks. */
     public NodeSpec withRanks(List<Integer> others) {
         return new NodeSpec(name, host, controlPort, dataPort, managementPort, engine, others, standby);
     }

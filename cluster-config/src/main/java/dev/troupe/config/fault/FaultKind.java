@@ -143,7 +143,6 @@ public enum FaultKind implements Word {
         return usualSeconds;
     }
 
-    /** Returns whether the kind has a factor. */
     public boolean hasFactor() {
         return this == SLOW;
     }

@@ -1,4 +1,2 @@
-/**
- * Configuration files, parsed within bounds on includes, pieces of sections, and values that repeat each other.
- */
+/** Configuration files, parsed within bounds on includes, pieces of sections, and values that repeat each other. */
 package dev.troupe.config.file;

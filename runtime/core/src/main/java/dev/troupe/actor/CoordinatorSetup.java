@@ -107,7 +107,6 @@ public record CoordinatorSetup(RunSettings settings, TrainingPlan plan, Roster r
         };
     }
 
-    /** Returns the reports of the run to its listener. */
     RunReports reports() {
         return new RunReports(reporting.listener(), reporting.places(), patience.clock(),
                 new StragglerWatch(reporting.expectation(), MachineLoads::now),

@@ -45,7 +45,6 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
 
     /** An order of a coordinator. */
     sealed interface Order extends Command {
-        /** The term of the coordinator. */
         int term();
     }
 
@@ -328,7 +327,6 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
         return this;
     }
 
-    /** The current step, or the first one. */
     private long step() {
         return pass == null ? rank.stepsDone() : pass.step();
     }

@@ -65,7 +65,6 @@ final class LostNodes {
         return present;
     }
 
-    /** Returns the node of a member. */
     static String name(Member member) {
         return member.getRoles().stream().filter(role -> role.startsWith(ROLE))
                 .map(role -> role.substring(ROLE.length())).findFirst().orElseGet(member::toString);

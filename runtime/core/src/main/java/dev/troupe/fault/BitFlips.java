@@ -43,13 +43,11 @@ final class BitFlips {
         this.rank = rank;
     }
 
-    /** An action begins. */
     void begin(FaultPoint point, int stage, long step, int microbatch) {
         site = new FaultSite(point, rank, stage, step, microbatch, Optional.empty());
         calls.clear();
     }
 
-    /** The action has ended. */
     void end() {
         calls.forEach((kind, count) -> counts.put(new Counted(kind, site.point(), site.stage()), count));
         site = null;

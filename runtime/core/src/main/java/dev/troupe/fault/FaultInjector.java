@@ -164,12 +164,10 @@ public final class FaultInjector implements AutoCloseable {
         return due(OF_MESSAGES, new FaultSite(FaultPoint.SEND, rank, stage, step, microbatch, Optional.of(message)));
     }
 
-    /** Returns the faults of a rank. */
     public RankFaults ofRank(int rank, Rows rows) {
         return new RankFaults(this, rank, rows);
     }
 
-    /** Whether a fault of the run flips bits. */
     boolean flipsBits() {
         return faults.stream().anyMatch(fault -> fault.kind().reach() == FaultKind.Reach.BITS
                 || fault.kind().reach() == FaultKind.Reach.NORMS);

@@ -23,7 +23,6 @@ public final class LossSpikes {
     private final TrainingPlan plan;
     private final LossWatch watch = new LossWatch();
 
-    /** The spikes of a run by a plan. */
     public LossSpikes(TrainingPlan plan) {
         this.plan = plan;
     }

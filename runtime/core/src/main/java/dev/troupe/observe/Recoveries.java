@@ -38,7 +38,6 @@ final class Recoveries {
                 .forEach(one -> one.resumedAtMillis = wallMillis.getAsLong());
     }
 
-    /** Ends all recoveries in progress, and returns them. */
     List<Recovery> end() {
         long now = wallMillis.getAsLong();
         List<Recovery> ended = inProgress.stream()

@@ -176,7 +176,6 @@ public final class RunReports {
         }
     }
 
-    /** A node has joined, before or during the run. */
     public void nodeJoined(long stepsDone, String node) {
         EventLog.ofRun(epoch, stepsDone, "node " + node + " has joined");
         pace.onJoined(stepsDone, epoch, node).ifPresent(this::report);
@@ -224,7 +223,6 @@ public final class RunReports {
         }
     }
 
-    /** A checkpoint is complete. */
     public void checkpointDone(long stepsDone, Path checkpoint) {
         listener.on(new RunNews.CheckpointDone(epoch, stepsDone, checkpoint));
         EventLog.ofRun(epoch, stepsDone, "a checkpoint is complete");
@@ -242,7 +240,6 @@ public final class RunReports {
                 + found.step() + " in " + places.words(found.step(), found.output())).orElse(reason);
     }
 
-    /** The run ends. */
     public void ended(long stepsDone, String how) {
         pace.onEnd(stepsDone, epoch).ifPresent(this::report);
         EventLog.ofRun(epoch, stepsDone, how);

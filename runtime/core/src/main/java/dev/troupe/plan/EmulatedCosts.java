@@ -88,7 +88,6 @@ public final class EmulatedCosts implements WorkCosts {
         return new Operations(products, attention, weights, again, ahead);
     }
 
-    /** The costs of a run. */
     public static EmulatedCosts of(EmulatedSpec spec, TrainingPlan plan) {
         return new EmulatedCosts(spec, plan.partition(), plan.stageSettings(),
                 stage -> plan.training().plan().replaysAhead(stage));

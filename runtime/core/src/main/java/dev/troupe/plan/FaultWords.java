@@ -38,7 +38,6 @@ public final class FaultWords {
         };
     }
 
-    /** Returns the content of a message of the transport. */
     public static FaultMessage contentOf(MessageKind message) {
         return switch (message) {
             case ACTIVATION -> FaultMessage.ACTIVATION;

@@ -173,7 +173,6 @@ public record EngineChoice(EngineProvider provider, EngineSettings settings, Lis
                 .open(settings.withDevice(new DevicePick(settings.device().ordinal(), place < 0 ? rank : place)));
     }
 
-    /** Returns the clock of that engine. */
     public WorkClock clock() {
         return provider.clock(settings);
     }

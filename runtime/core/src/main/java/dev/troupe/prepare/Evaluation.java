@@ -81,12 +81,10 @@ public final class Evaluation implements AutoCloseable {
         return new MicrobatchRows(sequenceLength(), data.separatesDocuments());
     }
 
-    /** Returns the model that is measured. */
     public ModelSpec model() {
         return whole.start().model();
     }
 
-    /** Returns the data that it is measured on. */
     public RunData data() {
         return data;
     }

@@ -44,7 +44,6 @@ public final class Generation implements AutoCloseable {
         }
     }
 
-    /** Returns the model that writes. */
     public ModelSpec model() {
         return whole.start().model();
     }

@@ -15,7 +15,6 @@ import java.util.Optional;
  * The process that holds the lock of a run's directory, from the lock file.
  *
  * @param machine the domain of its process number: the boot of the kernel, and the namespace of process numbers
- * @param process its process number
  * @param start its start, since process numbers are used again
  */
 record LockHolder(String machine, long process, Instant start) {

@@ -257,12 +257,10 @@ public final class PreparedRun implements AutoCloseable {
         return expectation;
     }
 
-    /** Returns the memory that the run takes. */
     public MemoryPlan memory() {
         return memory;
     }
 
-    /** Returns the type of boundary tensors. */
     DataType boundaryType() {
         return computeType(spec().training());
     }
@@ -291,7 +289,6 @@ public final class PreparedRun implements AutoCloseable {
         return start.identity();
     }
 
-    /** Whether the run resumes from a checkpoint. */
     public boolean resumes() {
         return start.resumed();
     }

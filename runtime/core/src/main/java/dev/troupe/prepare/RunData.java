@@ -156,7 +156,6 @@ public final class RunData implements AutoCloseable {
         return kind != CorpusFiles.Kind.TOKENS;
     }
 
-    /** Returns the amount of training data in words. */
     public String trainingAmount() {
         return data.trainingAmount();
     }
@@ -166,7 +165,6 @@ public final class RunData implements AutoCloseable {
         return data.validationAmount();
     }
 
-    /** The sequences to train on. */
     Sequences sequences() {
         return data.training();
     }

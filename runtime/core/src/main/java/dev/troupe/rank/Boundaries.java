@@ -18,7 +18,6 @@ final class Boundaries {
         stages.put(stage.index(), stage);
     }
 
-    /** Hands a boundary tensor of a stage over to another one. */
     void adopt(Stage by, int from, Tensor boundary) {
         by.adopt(boundary, stages.get(from));
     }

@@ -26,7 +26,6 @@ final class RankCollectives {
     private final Optional<CollectiveGroup> data;
     private final ExchangeThread thread;
 
-    /** Joins the groups. */
     RankCollectives(RankGroups groups, Incarnation rank, TrainingPlan plan, Engine engine, Pulse pulse) {
         this.plan = plan;
         this.engine = engine;

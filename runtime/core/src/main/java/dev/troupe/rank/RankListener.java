@@ -8,7 +8,6 @@ public interface RankListener {
     /** A message has landed. */
     void moved(RankEvent event);
 
-    /** The transport has begun an epoch. */
     void epochBegun(int epoch);
 
     /** A message may never come, or the transport has ended. */

@@ -35,7 +35,6 @@ public final class RankTelemetry {
         /** The times of every action of the row of a step. */
         void traced(long step, RankTimes times);
 
-        /** Digests of a step. */
         void digested(long step, RankBits bits);
     }
 
@@ -56,7 +55,6 @@ public final class RankTelemetry {
         this.receiver = receiver;
     }
 
-    /** A pass begins. */
     public void passStarted(Pass pass) {
         if (pass.kind() == Pass.Kind.TRAINING) {
             trace.stepBegins(pass.step());

@@ -46,7 +46,6 @@ public interface RunActors {
     /** Ends the actors; a second call has no effect. */
     void end();
 
-    /** Returns the end of all actors. */
     CompletableFuture<Done> whenEnded();
 
     /** Runs a task once the node has released all it can, before the last actor ends. */

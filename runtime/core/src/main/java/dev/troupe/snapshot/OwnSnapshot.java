@@ -76,7 +76,6 @@ final class OwnSnapshot implements Snapshot {
         return writings.stepsDone();
     }
 
-    /** Overwrites the snapshot with a state. */
     synchronized void write(Engine engine, List<StateTensor> state, long afterSteps) {
         begin(afterSteps);
         Fence updated = engine.fence();

@@ -14,7 +14,6 @@ import java.util.Optional;
  * <p>Thread rule: any thread.
  */
 sealed interface Snapshot extends SnapshotSlots.Snapshot permits OwnSnapshot, MappedSnapshot {
-    /** Returns the layout of the tensors. */
     SnapshotLayout layout();
 
     /** Returns the tensors that the rank writes to files; empty for a copy, which has no such list. */

@@ -65,12 +65,10 @@ final class SnapshotHeader {
         return (long) LONG.getAcquire(memory, LAYOUT_BYTES_AT);
     }
 
-    /** Returns the memory of the tensors. */
     MemorySegment content() {
         return memory.asSlice(bytes(layoutBytes()));
     }
 
-    /** Begins a writing. */
     void begin(long writing, long afterSteps) {
         LONG.setRelease(memory, STEPS_AT, -1L);
         LONG.setRelease(memory, WRITING_AT, writing);

@@ -12,7 +12,6 @@ import dev.troupe.stage.Stage;
  * <p>Thread rule: the rank's thread.
  */
 public interface RankSide {
-    /** The rank's number. */
     int rank();
 
     /**

@@ -56,7 +56,6 @@ public final class Call {
         root = from;
     }
 
-    /** The collective. */
     public Collective collective() {
         return collective;
     }
@@ -66,7 +65,6 @@ public final class Call {
         return type;
     }
 
-    /** The reduction. */
     public Reduction reduction() {
         return reduction;
     }
@@ -76,7 +74,6 @@ public final class Call {
         return bytes;
     }
 
-    /** The root of a broadcast. */
     public int root() {
         return root;
     }

@@ -93,7 +93,6 @@ public abstract class CheckedGroup implements CollectiveGroup {
         perform(call, MemorySegment.NULL, MemorySegment.NULL);
     }
 
-    /** Counts bytes as sent. */
     protected final void count(long bytes) {
         bytesSent.addAndGet(bytes);
     }

@@ -18,7 +18,6 @@ public enum Collective {
         return word;
     }
 
-    /** The code of the collective in a frame. */
     public int code() {
         return code;
     }

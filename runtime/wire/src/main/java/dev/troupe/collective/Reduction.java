@@ -22,7 +22,6 @@ public enum Reduction {
         return word;
     }
 
-    /** The code of the reduction in a frame. */
     public int code() {
         return code;
     }

@@ -23,7 +23,6 @@ public record MessageId(int epoch, long pass, MessageKey message) {
         this(epoch, pass, new MessageKey(edge, microbatch));
     }
 
-    /** Returns the edge on which the message is sent. */
     public Edge edge() {
         return message.edge();
     }

@@ -21,7 +21,6 @@ public final class NamedMessages implements FrameHook {
         damaged.add(message);
     }
 
-    /** Forgets a message that has left. */
     public void forget(MessageId message) {
         lost.remove(message);
         damaged.remove(message);

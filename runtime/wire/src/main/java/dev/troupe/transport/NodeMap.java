@@ -97,12 +97,10 @@ public record NodeMap(int self, List<Integer> nodeOfRank, List<Endpoint> endpoin
         return one == other ? 0 : Math.max(since.get(one), since.get(other));
     }
 
-    /** The number of ranks. */
     public int worldSize() {
         return nodeOfRank.size();
     }
 
-    /** The number of nodes. */
     public int nodeCount() {
         return endpoints.size();
     }

@@ -7,7 +7,6 @@ import java.util.Locale;
 /**
  * Messages or buffers of an edge that wait, for the diagnosis of a stalled run.
  *
- * @param edge its edge
  * @param state the reason of the wait
  * @param count how many messages or buffers of this edge are in that state
  * @param oldest the oldest of them, as text

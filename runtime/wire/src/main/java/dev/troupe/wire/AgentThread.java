@@ -30,7 +30,6 @@ public final class AgentThread {
         this.thread = Thread.ofPlatform().name(agent.roleName()).daemon().unstarted(this::work);
     }
 
-    /** Starts the thread. */
     public void start() {
         thread.start();
     }

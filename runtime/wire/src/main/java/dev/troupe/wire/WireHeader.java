@@ -10,7 +10,6 @@ import org.agrona.MutableDirectBuffer;
  * One thread at a time.
  */
 public final class WireHeader {
-    /** Bytes of the header. */
     public static final int BYTES = FrameHeaderEncoder.ENCODED_LENGTH;
     /** "TRPE", little-endian. */
     public static final int MAGIC = 0x45505254;

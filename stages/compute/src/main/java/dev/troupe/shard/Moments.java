@@ -25,7 +25,6 @@ public final class Moments {
         this.tensor = tensor;
     }
 
-    /** Returns the numbers, in one dimension. */
     public Tensor tensor() {
         return tensor;
     }

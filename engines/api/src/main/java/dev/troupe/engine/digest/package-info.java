@@ -1,4 +1,2 @@
-/**
- * Digests of the bits of tensors.
- */
+/** Digests of the bits of tensors. */
 package dev.troupe.engine.digest;

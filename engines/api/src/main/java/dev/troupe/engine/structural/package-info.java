@@ -1,4 +1,2 @@
-/**
- * Engines that know the shapes of tensors and the costs of kernels, and compute nothing.
- */
+/** Engines that know the shapes of tensors and the costs of kernels, and compute nothing. */
 package dev.troupe.engine.structural;

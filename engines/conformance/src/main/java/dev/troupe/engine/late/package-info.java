@@ -1,4 +1,2 @@
-/**
- * Engines for the tests of callers: one that computes late, as a device does, and wrappers of other engines.
- */
+/** Engines for the tests of callers: one that computes late, as a device does, and wrappers of other engines. */
 package dev.troupe.engine.late;

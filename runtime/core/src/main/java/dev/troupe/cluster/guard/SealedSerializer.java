@@ -52,7 +52,6 @@ public final class SealedSerializer extends SerializerWithStringManifest {
         return new Key(key);
     }
 
-    /** Returns settings in which every serializer is sealed. */
     public static Config sealed(Config settings) {
         Map<String, Object> sealed = new HashMap<>();
         settings.getObject(SERIALIZERS).forEach((name, inside) -> {

@@ -38,12 +38,10 @@ public record NodeStatus(String node, List<Integer> ranks, int epoch, Optional<P
         }
     }
 
-    /** Returns the same status with another progress. */
     public NodeStatus at(Progress now) {
         return new NodeStatus(node, ranks, epoch, Optional.of(now), List.of());
     }
 
-    /** Returns the same status in another epoch. */
     public NodeStatus in(int newEpoch) {
         return new NodeStatus(node, ranks, newEpoch, progress, awaited);
     }

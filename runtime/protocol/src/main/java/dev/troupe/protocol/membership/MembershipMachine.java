@@ -38,7 +38,6 @@ public final class MembershipMachine<N> {
 
     /** The rules by which a wrong report of a node's end, or a node that knows too little, does no harm. */
     interface Rules {
-        /** The rules of every run. */
         Rules STANDARD = new Rules() {
         };
 

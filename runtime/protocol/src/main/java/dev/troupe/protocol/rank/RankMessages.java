@@ -50,7 +50,6 @@ public final class RankMessages {
         return key;
     }
 
-    /** Returns the messages of receives, in their order. */
     public List<MessageKey> keysOf(List<Action> receives) {
         return receives.stream().map(this::keyOf).toList();
     }

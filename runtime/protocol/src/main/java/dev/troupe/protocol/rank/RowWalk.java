@@ -141,7 +141,6 @@ public final class RowWalk {
         return action.equals(ordered.peekFirst());
     }
 
-    /** Ends the action in progress. */
     public void ended(Action action) {
         if (!isDoing(action)) {
             throw new IllegalStateException(action + " is not what is done, but " + ordered.peekFirst());

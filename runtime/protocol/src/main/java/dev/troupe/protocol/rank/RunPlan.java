@@ -118,7 +118,6 @@ public interface RunPlan {
         return behind;
     }
 
-    /** The steps of the rows. */
     default Rows rows() {
         return new Rows(training());
     }
@@ -148,7 +147,6 @@ public interface RunPlan {
                 message.microbatch() == Action.WHOLE_STEP ? ONLY_MESSAGE : message.microbatch());
     }
 
-    /** The messages of a rank with others. */
     default RankMessages messages(int rank) {
         return new RankMessages(this, rank);
     }

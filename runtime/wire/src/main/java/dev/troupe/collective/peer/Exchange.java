@@ -73,7 +73,6 @@ final class Exchange {
         this.resultBytesLeft = new long[size];
     }
 
-    /** Begins a collective. */
     void begin(Call what, MemorySegment from, MemorySegment to, long number) {
         call = what;
         source = from;

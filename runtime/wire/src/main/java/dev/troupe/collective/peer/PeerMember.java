@@ -65,7 +65,6 @@ final class PeerMember extends CheckedGroup implements Source.Taker {
         return isClosed;
     }
 
-    /** The ways to the others. */
     Ways ways() {
         return ways;
     }

@@ -5,7 +5,6 @@ import java.util.Optional;
 
 /** A snapshot that is read in parts, while its rank may overwrite it. Any thread. */
 public interface OutgoingCopy {
-    /** Returns the layout of the snapshot. */
     SnapshotLayout layout();
 
     /** Returns the place of its memory for other processes of this machine; empty if they cannot map it. */

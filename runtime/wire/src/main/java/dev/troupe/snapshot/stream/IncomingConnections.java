@@ -64,7 +64,6 @@ final class IncomingConnections implements Connections.End, AutoCloseable {
         }
     }
 
-    /** The receivers of all connections. */
     List<SnapshotReceiver> receivers() {
         return arrivals.stream().map(Arrival::receiver).toList();
     }

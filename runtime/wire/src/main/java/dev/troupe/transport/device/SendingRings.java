@@ -88,7 +88,6 @@ public final class SendingRings<M> {
         LOG.warn("tensors from rank {} to rank {} go by way of the host: {}", fromRank, toRank, why);
     }
 
-    /** Returns all rings that there are. */
     public List<SendingRing<M>> open() {
         return open;
     }

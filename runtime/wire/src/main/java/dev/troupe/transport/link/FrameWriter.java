@@ -22,7 +22,6 @@ final class FrameWriter {
     static final int CHECKSUM_START = 8;
     /** Bytes in front of a fragment's payload. */
     static final int FRAGMENT_HEADER_BYTES = WireHeader.BYTES + FragmentEncoder.BLOCK_LENGTH;
-    /** Bytes of a credit frame. */
     static final int CREDIT_BYTES = WireHeader.BYTES + CreditEncoder.BLOCK_LENGTH;
     /** The most dimensions of a tensor that fit the header. */
     static final int MAX_TENSOR_RANK = FragmentEncoder.sizesLength();

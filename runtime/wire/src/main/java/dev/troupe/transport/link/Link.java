@@ -168,7 +168,6 @@ class Link {
         }
     }
 
-    /** Sends credits. */
     final Outcome sendCredit(int epoch, Edge edge, int count, long nowNanos) {
         if (closed != null) {
             return Outcome.CLOSED;

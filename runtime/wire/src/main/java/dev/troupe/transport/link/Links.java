@@ -203,7 +203,6 @@ final class Links implements AutoCloseable {
         }
     }
 
-    /** Returns the link to a peer. */
     Link link(int node) {
         return links[node];
     }

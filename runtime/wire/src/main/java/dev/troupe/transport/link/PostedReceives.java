@@ -98,12 +98,10 @@ final class PostedReceives {
             return offset;
         }
 
-        /** The buffer. */
         Tensor tensor() {
             return buffer.tensor;
         }
 
-        /** The engine of the buffer. */
         Engine engine() {
             return buffer.engine;
         }
@@ -370,7 +368,6 @@ final class PostedReceives {
         }
     }
 
-    /** Returns every edge, for diagnosis. */
     Iterable<IncomingEdge> edges() {
         return edges.values();
     }

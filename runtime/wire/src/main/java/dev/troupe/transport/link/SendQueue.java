@@ -197,7 +197,6 @@ final class SendQueue {
         back.forEach(returned);
     }
 
-    /** Returns every edge, for diagnosis. */
     Iterable<OutgoingEdge> edges() {
         return edges.values();
     }

@@ -61,11 +61,7 @@ public final class Connections implements AutoCloseable {
         void onOvertaken(int epoch);
     }
 
-    /**
-     * A connection that is made: its hellos are exchanged.
-     *
-     * @param node the other node
-     */
+    /** A connection that is made: its hellos are exchanged. */
     public record Ready(int node, Wire wire) {
         /** Closes the connection, if no end takes it. */
         public void close() {
@@ -116,7 +112,6 @@ public final class Connections implements AutoCloseable {
         }
     }
 
-    /** Whether tensors on the connections are encrypted. */
     public boolean isEncrypted() {
         return security.isPresent();
     }

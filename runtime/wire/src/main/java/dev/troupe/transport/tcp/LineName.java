@@ -5,7 +5,6 @@ import java.util.Objects;
 /**
  * The name of a line between this node and another, the same at both of its ends but for the node.
  *
- * @param node the other node
  * @param purpose its use
  * @param number distinguishes the line from others of the purpose between the two nodes
  */

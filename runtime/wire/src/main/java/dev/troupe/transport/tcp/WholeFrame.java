@@ -75,7 +75,6 @@ public final class WholeFrame implements FrameReader {
         return isHere;
     }
 
-    /** Whether a frame is here. */
     public boolean isHere() {
         return isHere;
     }
@@ -90,7 +89,6 @@ public final class WholeFrame implements FrameReader {
         return memory;
     }
 
-    /** Bytes of the payload. */
     public int payloadBytes() {
         return payloadBytes;
     }

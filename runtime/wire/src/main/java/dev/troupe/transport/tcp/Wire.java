@@ -16,6 +16,5 @@ interface Wire extends Closeable {
     /** Passes on the bytes it has taken; returns whether the kernel has all of them. */
     boolean flush() throws IOException;
 
-    /** The socket, for a selector. */
     SocketChannel socket();
 }

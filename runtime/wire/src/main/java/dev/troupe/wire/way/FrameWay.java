@@ -80,7 +80,6 @@ public interface FrameWay extends AutoCloseable {
         return 0;
     }
 
-    /** Whether a receiver is connected. */
     boolean isConnected();
 
     /** Whether no frame can be sent any more. */

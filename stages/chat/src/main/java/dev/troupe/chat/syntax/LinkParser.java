@@ -110,7 +110,6 @@ final class LinkParser {
         return name.toString();
     }
 
-    /** Reads a test, from its {@code is}. */
     Test test() {
         int line = tokens.next().line();
         boolean isNegated = tokens.skipIfName("not");

@@ -1,4 +1,2 @@
-/**
- * The share of the tests that a build takes.
- */
+/** The share of the tests that a build takes. */
 package dev.troupe.engine.conformance.share;

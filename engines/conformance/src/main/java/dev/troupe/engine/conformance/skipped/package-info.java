@@ -1,4 +1,2 @@
-/**
- * The report of skipped tests.
- */
+/** The report of skipped tests. */
 package dev.troupe.engine.conformance.skipped;

@@ -1,4 +1,2 @@
-/**
- * Tensors in native memory, packed copies of them, and scratch memory.
- */
+/** Tensors in native memory, packed copies of them, and scratch memory. */
 package dev.troupe.engine.cpu.memory;

@@ -1,4 +1,2 @@
-/**
- * The table of the libraries' speeds for each form of product on this processor, and the choice that follows.
- */
+/** The table of the libraries' speeds for each form of product on this processor, and the choice that follows. */
 package dev.troupe.engine.cpu.table;
