@@ -18,9 +18,9 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /**
- * How long does a device take for each kernel of a block of GPT-2? A kernel is called again and again, and one number
- * is read at the end, which waits for all calls: so the time is right even if a call returns before its kernel has run.
- * A line a kernel, with tabs between: name, microseconds, and 10^12 operations or 10^9 bytes a second.
+ * The time of a device for each kernel of a block of GPT-2. A kernel is called again and again, and one number is read at
+ * the end, which waits for all calls: so the time is right even if a call returns before its kernel has run. A line a
+ * kernel, with tabs between: name, microseconds, and 10^12 operations or 10^9 bytes a second.
  *
  * <p>N = B T rows; C hidden size, V vocabulary. Bytes count each tensor read or written once.
  */

@@ -22,8 +22,8 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /**
- * Which library multiplies faster at the shapes of a step? Prints the tables of {@code bench/products/README.md}. Letters: N
- * rows of a microbatch, C hidden size, V vocabulary.
+ * The speed of each library of products at the shapes of a step. Prints the tables of {@code bench/products/README.md}.
+ * Letters: N rows of a microbatch, C hidden size, V vocabulary.
  */
 @Command(name = "bench/products/run", mixinStandardHelpOptions = true, description = {
         "Measures the matrix products of the wide and of the narrow model's step on the engine cpu by two libraries alternately, on"

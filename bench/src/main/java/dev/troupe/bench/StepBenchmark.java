@@ -20,7 +20,7 @@ import picocli.CommandLine.Option;
 @Command(name = "bench/step/run", mixinStandardHelpOptions = true, description = {
         "Measures training steps: tokens per second, the share of matrix products, processor time by thread."})
 public final class StepBenchmark implements Callable<Integer> {
-    /** Which model or models to measure. */
+    /** The models to measure. */
     enum Models {
         wide(BenchmarkModel.WIDE), narrow(BenchmarkModel.NARROW), both(BenchmarkModel.WIDE,
                 BenchmarkModel.NARROW), gpt2(
@@ -115,8 +115,8 @@ public final class StepBenchmark implements Callable<Integer> {
     }
 
     /**
-     * Reports the time of two ranks by kernel, and of one rank that waits for no other. Ranks have one thread, so that
-     * a kernel's time is that of its thread.
+     * Reports the time of two ranks by kernel, and of one rank that waits for no other. Ranks have one thread, so that a
+     * kernel's time is the time of its thread.
      */
     private void profile(BenchmarkModel model, int countedSteps) throws InterruptedException, IOException {
         System.setProperty(ProfilingEngineProvider.INNER, engine);

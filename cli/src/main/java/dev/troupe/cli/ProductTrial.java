@@ -58,7 +58,7 @@ record ProductTrial(EngineProvider provider, EngineSettings settings, boolean is
 
     /**
      * The processor time of this thread, which computes alone, so that other work of the machine does not count; the time of
-     * day where a device computes.
+     * day if a device computes.
      */
     private static long now(Engine engine) {
         return engine.computesLate() ? System.nanoTime() : THREADS.getCurrentThreadCpuTime();

@@ -145,8 +145,8 @@ final class ScheduleCommand implements Callable<Integer> {
     }
 
     /**
-     * Returns the plan of a schedule for the sizes of the options, or the plan of a file, whose sizes the options must
-     * not contradict.
+     * Returns the plan of a schedule for the sizes of the options, or the plan of a file; the options must not contradict
+     * its sizes.
      */
     private Plan plan(Schedule schedule) {
         if (schedule instanceof PlanFile file) {

@@ -36,7 +36,7 @@ class ChangedResumeTest {
             "adamw training.global-batch-size=2 training.microbatch-size=1 parallel.pipeline=2"
                     + " parallel.schedule=pipedream-2bw;adamw parallel.schedule=1f1b;"
                     + "the versions of the weights before the newest, since the steps of parallel.schedule = 1f1b do not overlap"})
-    void shouldSayWhatItDrops(String first, String then, String what) {
+    void shouldReportTheStateThatItDrops(String first, String then, String what) {
         Path run = train(first);
         String output = resume(run, then).requireDone().output();
         assertTrue(output.contains("Note: the run drops of " + run.resolve("checkpoints/step-000002") + " " + what

@@ -127,7 +127,7 @@ class ChaosCommandTest {
     }
 
     @Test
-    void shouldSayWhichFaultsTheEndOfARunForestalled() throws IOException {
+    void shouldReportTheFaultsThatTheEndOfARunPrevented() throws IOException {
         Path out = folder.resolve("forestalled");
         Door door = chaos(out, "-s", "recovery.enabled=false", "--fault", "exception stage=0 step=1", "--fault",
                 "delay stage=1 step=3 seconds=0.01");
@@ -150,7 +150,7 @@ class ChaosCommandTest {
 
     /** A fault is logged as a line, since its exception has no stack. */
     @Test
-    void shouldSayOnceAndInALineWhatWasInjected() {
+    void shouldReportAnInjectedFaultOnceInALine() {
         Execution execution = Execution.of(arguments(folder.resolve("lines"), "-s", "training.steps=6", "--fault",
                 "exception stage=1 step=1", "--fault", "out-of-memory stage=0 step=2", "--fault",
                 "stop-schedule-actor stage=1 step=3", "--fault", "corrupt stage=0 step=4 microbatch=1"));

@@ -155,7 +155,7 @@ class ClusterTest {
 
     @Test
     @Tag("long")
-    void shouldSayThatThereIsNoClusterToJoin() throws IOException {
+    void shouldReportThatThereIsNoClusterToJoin() throws IOException {
         requireAlone("127.0.0.2", "b", "node b found no cluster to join");
     }
 
@@ -225,7 +225,7 @@ class ClusterTest {
 
     @Test
     @Tag("long")
-    void shouldTellItsStatusRefuseASecondClusterAndStopWithACheckpoint() throws IOException, InterruptedException {
+    void shouldReportItsStatusRefuseASecondClusterAndStopWithACheckpoint() throws IOException, InterruptedException {
         writeWith(HERE, ", management-port = " + ports.get(4), ", management-port = " + ports.get(5));
         assertEquals(ExitCode.RUN_FAILED, Execution.of(List.of("status", config.toString())).exitCode());
         List<String> errors = start("launch", List.of("launch", config.toString()), ENDLESS);

@@ -58,7 +58,7 @@ class DataTest {
     }
 
     @Test
-    void shouldSayOfACacheThatCannotBeWritten() throws IOException {
+    void shouldReportThatTheCacheCannotBeWritten() throws IOException {
         Path text = Files.writeString(directory.resolve("text.txt"), "It was the best of times. ".repeat(9));
         Path file = Files.writeString(directory.resolve("no-folder"), "");
         String output = execute("run", List.of("data.path=" + text, "data.tokenizer=gpt2", "data.cache=" + file));
@@ -116,7 +116,7 @@ class DataTest {
     }
 
     @Test
-    void shouldSayHowToValidateWhenNothingIsLeftForIt() {
+    void shouldExplainHowToValidateIfNoDataAreLeftForIt() {
         String output = execute("run", golden("training.steps=1"));
         assertTrue(output.contains(", none for validation: data.validation-fraction=0.05 or data.validation-path"),
                 output);

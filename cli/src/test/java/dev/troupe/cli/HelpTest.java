@@ -61,7 +61,7 @@ final class HelpTest {
     }
 
     @Test
-    void shouldSayWhereToBegin() {
+    void shouldExplainHowToBegin() {
         Door door = Door.call();
         assertEquals(ExitCode.WRONG_REQUEST, door.exitCode());
         assertTrue(door.refusal().startsWith("a command is missing: ./troupe train is the one to begin with"),

@@ -45,7 +45,7 @@ class KernelWarmUpTest {
     }
 
     @Test
-    void shouldSayHowLongItTook() {
+    void shouldReportItsTime() {
         Execution done = Execution.train(directory.resolve("run"), settings("reference", "training.steps=1"));
         done.requireDone();
         assertTrue(done.output().contains("Warm-up: each kind of kernel ran once, in "), done.output());

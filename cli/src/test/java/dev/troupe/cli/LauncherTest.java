@@ -68,7 +68,7 @@ final class LauncherTest {
     }
 
     @Test
-    void shouldSayWhyABuildFailed() throws Exception {
+    void shouldReportWhyABuildFailed() throws Exception {
         tree.script("mvnw", """
                 echo '[INFO] Scanning for projects...'
                 echo '[ERROR] Main.java:[3,5] cannot find symbol'
@@ -220,7 +220,7 @@ final class LauncherTest {
     }
 
     @Test
-    void shouldSayNothingBeforeTheCommandDoes() throws Exception {
+    void shouldPrintNothingBeforeTheCommandDoes() throws Exception {
         tree.takeThisBuild();
         Ended version = tree.launch(Map.of(), "--version");
         LaunchedTree.assertQuiet(version.output(), version);

@@ -93,7 +93,7 @@ class MemoryTest {
     }
 
     @Test
-    void shouldSayWhatItTakesBeforeItTrains() {
+    void shouldReportTheMemoryBeforeItTrains() {
         List<String> settings = Golden.named(Golden.TIED).settings("engine.kind=reference", "training.steps=1");
         MemoryPlan memory = announced(settings);
         String output = Execution.train(directory.resolve("run"), settings).requireDone().output();

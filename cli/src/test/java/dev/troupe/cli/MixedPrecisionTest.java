@@ -30,7 +30,7 @@ class MixedPrecisionTest {
     private Path directory;
 
     @Test
-    void shouldComeToTheLossesOfTheNaiveEngineAndNearThoseOfFloat32() {
+    void shouldReachTheLossesOfTheNaiveEngineAndNearlyOfFloat32() {
         double[] naive = RunFiles.metrics(train("naive", "reference"), "loss");
         double[] losses = RunFiles.metrics(train("cpu", "cpu"), "loss");
         double[] single = RunFiles.metrics(train("single", "cpu", "training.precision=float32"), "loss");

@@ -32,7 +32,7 @@ class NarrowMachineTest {
     private Path directory;
 
     @Test
-    void shouldTrainInBfloat16NearFloat32AndHaveDoctorSayHowItMultiplies() throws Exception {
+    void shouldTrainInBfloat16NearFloat32AndHaveDoctorReportItsProducts() throws Exception {
         held("AVX2", Calls.class);
         double[] single = RunFiles.metrics(directory.resolve("float32"), "loss");
         double[] mixed = RunFiles.metrics(directory.resolve("bfloat16"), "loss");

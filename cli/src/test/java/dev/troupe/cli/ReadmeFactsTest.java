@@ -42,7 +42,7 @@ class ReadmeFactsTest {
     private static final int M = 8;
 
     @Test
-    void shouldSayWhichStepsHaveAFile() {
+    void shouldNameTheStepsWithAFile() {
         String source = Pages.text("runtime/core/src/main/java/dev/troupe/output/StepRecords.java");
         Map<String, String> constants = Pattern.compile("int (NEWEST|SLOWEST|TAGGED|TRACED) = (\\d+);").matcher(source)
                 .results().collect(Collectors.toMap(found -> found.group(1), found -> found.group(2)));

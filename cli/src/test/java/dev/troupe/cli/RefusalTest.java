@@ -118,7 +118,7 @@ class RefusalTest {
     }
 
     @Test
-    void shouldSayEverythingThatIsWrongAtOnce() {
+    void shouldReportAllErrorsAtOnce() {
         Execution execution = Execution.train(out, List.of("training.stepz=3", "model.heads=0"));
         assertEquals(ExitCode.WRONG_REQUEST, execution.exitCode());
         assertEquals(2, execution.errors().lines().count(), execution.errors());
@@ -359,7 +359,7 @@ class RefusalTest {
     }
 
     @Test
-    void shouldRefuseToResumeWhatIsBehindTheCheckpoint() {
+    void shouldRefuseToResumeAPastStep() {
         Golden golden = Golden.named(Golden.TIED);
         Path run = directory.resolve("run");
         Execution.train(run, golden.settings("engine.kind=reference", "training.steps=3")).requireDone();

@@ -34,7 +34,7 @@ class StatusWatchTest {
     }
 
     @Test
-    void shouldSayThatADirectoryHasNoRun() {
+    void shouldReportThatADirectoryHasNoRun() {
         Execution refused = Execution.of(List.of("status", directory.toString(), "--watch"));
         assertEquals(2, refused.exitCode());
         assertTrue(refused.errors().contains(directory + " has no run to show: "), refused.errors());

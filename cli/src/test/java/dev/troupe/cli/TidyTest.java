@@ -295,7 +295,7 @@ class TidyTest {
     }
 
     @Test
-    void shouldSayOfEveryPackageWhatLivesThere() {
+    void shouldDescribeEveryPackage() {
         assertEquals(List.of(),
                 sources(ROOT).filter(file -> file.toString().contains("/src/main/")).map(Path::getParent)
                         .distinct().filter(folder -> !Files.exists(folder.resolve("package-info.java")))

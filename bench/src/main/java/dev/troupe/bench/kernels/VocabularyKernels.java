@@ -47,7 +47,7 @@ public class VocabularyKernels extends Workbench {
         rowLogSumExp = floats(N);
         dLogits = floats(N, V);
         shardSums = floats(N);
-        // The backward reads the results of the forward, and joining those of the sum.
+        // The backward reads the results of the forward, and so does the joining of shards.
         crossEntropy();
         shardSum();
     }

@@ -30,7 +30,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** What does it cost that a run records its steps and their bits? Prints the tables of {@code bench/observe/README.md}. */
+/** The cost of a run's records of its steps and their bits. Prints the tables of {@code bench/observe/README.md}. */
 @Command(name = "bench/observe/run", mixinStandardHelpOptions = true, description = {
         "Trains the narrow model on 4 ranks once, and leaves out its records in every other block of steps. Prints the time of a step"
                 + " without it over that with it: the median over pairs of neighbouring blocks of steps, with its 95 %"

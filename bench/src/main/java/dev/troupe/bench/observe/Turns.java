@@ -101,7 +101,7 @@ final class Turns implements Observation {
         }
     }
 
-    /** Of each pair of neighbouring blocks a figure of the one without what is left out, over that of the one with it. */
+    /** Returns a figure for each pair of neighbouring blocks: the one without records over the one with them. */
     List<Double> ratios(ToDoubleFunction<Block> figure) {
         List<Double> ratios = new ArrayList<>();
         for (int pair = 0; 2 * pair + 1 < blocks.size(); pair++) {

@@ -18,7 +18,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** How long does the page take to show another step? Prints the table of {@code bench/page/README.md}. */
+/** The time in which the page shows another step. Prints the table of {@code bench/page/README.md}. */
 @Command(name = "bench/page/run", mixinStandardHelpOptions = true, description = {
         "Shows the steps of a run one after the other in Chromium, 1280 wide, and measures each refresh of the page."})
 public final class RefreshBenchmark implements Callable<Integer> {

@@ -18,8 +18,8 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /**
- * What is the ratio of Troupe's tokens per second to PyTorch's, on the same cores and at the same time? Prints the
- * table of peers of {@code bench/step/README.md}.
+ * The ratio of Troupe's tokens per second to PyTorch's, on the same cores and at the same time. Prints the table of peers of
+ * {@code bench/step/README.md}.
  */
 @Command(name = "bench/step/compare-peers", mixinStandardHelpOptions = true, description = {
         "Trains the same models on the same text alternately with Troupe and with PyTorch, and prints the ratio of tokens"

@@ -12,7 +12,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * The figures of a peer, which trains in processes of its own and prints a line a step.
+ * The figures of a peer, which trains in its own processes and prints a line a step.
  *
  * @param steps its steps
  * @param library its library of matrix products, in its own words; empty: unknown

@@ -17,8 +17,8 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /**
- * Is a training step slower than it was at another commit? Either side trains by its own {@code ./troupe train}, in
- * turns, so that other work of the machine affects both.
+ * The time of a training step against another commit. Either side trains by its own {@code ./troupe train}, alternately, so
+ * that other work of the machine affects both.
  */
 @Command(name = "bench/regress", mixinStandardHelpOptions = true, description = {
         "Trains the same models alternately with this tree and with the tree of a commit, and prints how many times the tokens"

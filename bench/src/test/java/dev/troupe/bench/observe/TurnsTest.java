@@ -35,7 +35,7 @@ class TurnsTest {
 
     /** Blocks of two steps, and one before each that does not count: with, without, without, with. */
     @Test
-    void shouldCountBlocksByTurnsWithoutTheirFirstStep() {
+    void shouldCountAlternatingBlocksWithoutTheirFirstStep() {
         Turns turns = new Turns(EnumSet.of(Recorded.STEPS), 1, 2);
         List<Boolean> leftOut = new ArrayList<>();
         double[] seconds = {9, 9, 2, 2, 9, 1, 1, 9, 1, 1, 9, 4, 4};

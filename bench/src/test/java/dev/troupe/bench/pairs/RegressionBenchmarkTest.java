@@ -22,7 +22,7 @@ class RegressionBenchmarkTest {
     private Path directory;
 
     @Test
-    void shouldSayHowManyTimesTheTokensOfTheCommitThisTreeReaches() throws Exception {
+    void shouldReportTheRatioOfTokensToTheCommits() throws Exception {
         Result same = compare(tree("here", 0.5, 5.25), tree("there", 0.5, 5.25));
         assertEquals(0, same.exitCode());
         assertTrue(same.output()
@@ -46,7 +46,7 @@ class RegressionBenchmarkTest {
     }
 
     @Test
-    void shouldSayWhatARunThatFailedSaid() throws Exception {
+    void shouldReportTheOutputOfAFailedRun() throws Exception {
         Path broken = launcher("broken", "echo no such key; exit 2");
         IllegalStateException failure = assertThrows(IllegalStateException.class,
                 () -> CommandRun.of(broken, List.of(), 0));

@@ -14,7 +14,7 @@ public final class SettingValues {
     private SettingValues() {
     }
 
-    /** Returns the same keys, with the choices that this process knows besides. */
+    /** Returns the same keys, with the further choices that this process knows. */
     public static List<Key> withNames(List<Key> keys) {
         List<String> engines = Stream.concat(Stream.of(EngineSpec.AUTO),
                 EngineChoice.installed().stream().map(EngineProvider::kind)).toList();

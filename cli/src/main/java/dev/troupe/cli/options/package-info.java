@@ -1,6 +1,5 @@
 /**
- * Options that several commands share: the directory of a run, settings, a cluster file, costs, the form of an
- * export; those of schedules whose steps overlap; the version; the sentence for options that nobody knows; and the
- * command that resumes a run.
+ * Options that several commands share: the directory of a run, settings, a cluster file, costs, the form of an export,
+ * schedules with overlapping steps, the version; the sentence for unknown options; and the command that resumes a run.
  */
 package dev.troupe.cli.options;

@@ -9,7 +9,7 @@ import picocli.CommandLine.Option;
 
 /**
  * Lets a launched process obey its launcher's lines on standard input and answer its questions, and stop with a checkpoint
- * where the launcher has ended. The launcher sends no signal, so that a signal to all processes of a terminal or a service
+ * if the launcher has ended. The launcher sends no signal, so that a signal to all processes of a terminal or a service
  * counts once in each process.
  */
 public final class ParentWatch {
@@ -21,7 +21,7 @@ public final class ParentWatch {
 
     /** A run that this process has joined, or waits to join. */
     public interface Joined {
-        /** Returns the committed steps; empty where the run has not begun for this process. */
+        /** Returns the committed steps; empty if the run has not begun for this process. */
         OptionalLong progress();
 
         /** Another process of the launcher still starts. */
@@ -35,7 +35,7 @@ public final class ParentWatch {
         return isLaunched;
     }
 
-    /** Listens from now on, where there is a launcher. */
+    /** Listens from now on, if there is a launcher. */
     public void begin(StopRequests requests) {
         if (isLaunched) {
             Thread.ofPlatform().daemon().name("parent-watch").start(() -> listen(requests));

@@ -10,7 +10,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** One screen of a run: its state, its last step, where each rank's time went in it, and the newest events. Immutable. */
+/** One screen of a run: its state, its last step, the parts of each rank's time in it, and the newest events. Immutable. */
 final class RunScreen {
     /** Columns of a bar: 80, less the name of a rank and three causes. */
     private static final int BAR = 32;

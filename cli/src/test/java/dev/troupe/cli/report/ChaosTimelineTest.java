@@ -81,7 +81,7 @@ class ChaosTimelineTest {
 
     /** Marks at one height of the two rows have more space between them than a number takes on a phone. */
     @Test
-    void shouldHideNoMarkerBehindAnother() throws Exception {
+    void shouldHideNoMarkerUnderAnother() throws Exception {
         Map<String, List<Double>> heights = new HashMap<>();
         for (Element circle : all(drawing(), "circle")) {
             heights.computeIfAbsent(circle.getAttribute("cy"), _ -> new ArrayList<>()).add(share(circle, "cx"));

@@ -30,7 +30,7 @@ final class VerdictTest {
     }
 
     @Test
-    void shouldSayWhichCannotBeToldApart() {
+    void shouldNameTheOnesThatCannotBeDistinguished() {
         double[] lucky = TURNS.clone();
         lucky[2] = 1.2; // one turn in which gpipe was faster
         assertEquals("1f1b and gpipe cannot be told apart: in some rounds one is faster, in some another; zbv took"

@@ -57,7 +57,7 @@ class StopRequestsTest {
 
     /** A signal to all processes of a service and the launcher's line mean the same. */
     @Test
-    void shouldHearTheLauncherAndASignalAsOneRequest() {
+    void shouldTakeTheLauncherAndASignalAsOneRequest() {
         try (StopRequests requests = listen()) {
             requests.running(run);
             requests.ask();
@@ -69,7 +69,7 @@ class StopRequestsTest {
 
     /** The signal of one Ctrl-C may reach a process after the line of its launcher, which received the signal too. */
     @Test
-    void shouldHearASignalAfterTheLauncherAsOneRequest() {
+    void shouldTakeASignalAfterTheLauncherAsOneRequest() {
         try (StopRequests requests = listen()) {
             requests.running(run);
             requests.stop();
@@ -115,7 +115,7 @@ class StopRequestsTest {
     }
 
     @Test
-    void shouldHearNothingAfterTheEnd() {
+    void shouldTakeNoRequestAfterTheEnd() {
         StopRequests requests = listen();
         requests.running(run);
         requests.close();

@@ -17,7 +17,7 @@ public final class OptimizerChoice {
     /**
      * Returns the optimizer of a run.
      *
-     * @throws UsageException where the ranks of the run do not hold what it needs
+     * @throws UsageException if the ranks of the run do not hold what it needs
      */
     public static Optimizer of(RunSpec run, ModelSpec model) {
         OptimizerSpec spec = run.training().update().optimizer();

@@ -32,7 +32,7 @@ public interface RunActors {
 
             @Override
             public void beforeEnd(Runnable task) {
-                // A stage that hangs holds up the end of the actor system, but not that of its node.
+                // A stage that hangs holds up the end of the actor system, but not the end of its node.
                 CoordinatedShutdown.get(system).addTask(CoordinatedShutdown.PhaseActorSystemTerminate(),
                         "troupe-outcome",
                         () -> CompletableFuture.runAsync(task).thenApply(_ -> Done.getInstance()));

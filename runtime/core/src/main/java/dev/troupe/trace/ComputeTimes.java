@@ -23,7 +23,7 @@ public final class ComputeTimes {
     /** The lengths of the sequences of microbatches. */
     @FunctionalInterface
     public interface Shares {
-        /** Returns the length of the sequences of an action's microbatch over that of the longest. */
+        /** Returns the length of the sequences of an action's microbatch over the longest. */
         double of(Pass pass, Action action);
     }
 

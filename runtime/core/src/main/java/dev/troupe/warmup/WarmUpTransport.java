@@ -34,7 +34,7 @@ public final class WarmUpTransport implements Transport {
     private final Map<Edge, Queue<Tensor>> buffers = new HashMap<>();
     private TransportListener listener;
 
-    /** Sends messages to the rank; those of an edge land in this order. */
+    /** Sends messages to the rank; messages of one edge land in this order. */
     public void bring(List<Message> messages) {
         for (Message message : messages) {
             Edge edge = message.id().edge();

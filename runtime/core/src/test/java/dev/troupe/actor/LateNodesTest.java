@@ -68,7 +68,7 @@ class LateNodesTest {
     }
 
     @Test
-    void shouldNotBeginAgainWhereARunHasWrittenThatANodeDoesNotKnowOf() throws Exception {
+    void shouldNotBeginAgainOverARunUnknownToANode() throws Exception {
         writeCheckpoint();
         begin(Set.of("late"), Set.of());
         join(late, "late", Optional.of(KNOWS_NOTHING));

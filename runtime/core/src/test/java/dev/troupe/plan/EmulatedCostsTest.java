@@ -28,7 +28,7 @@ class EmulatedCostsTest {
     private static final StageSettings SETTINGS = new StageSettings(2, 3, 4, new Optimizer.Sgd(0));
 
     @Test
-    void shouldTakeTheTimeItIsToldForAllStages() {
+    void shouldTakeTheConfiguredTimeForAllStages() {
         EmulatedCosts costs = costs("forward=1ms", "backward-input=2ms", "backward-weight=3ms", "update=4ms");
         for (int stage = 0; stage < 2; stage++) {
             assertCosts(costs, stage, 1_000_000, 2_000_000, 3_000_000, 4_000_000);

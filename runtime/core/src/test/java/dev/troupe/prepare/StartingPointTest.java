@@ -39,7 +39,7 @@ class StartingPointTest {
     private Path home;
 
     @Test
-    void shouldRefuseAFamilyThatIsNotThatOfTheModel() {
+    void shouldRefuseAnotherFamilyThanTheModels() {
         assertEquals("model.family must be one of [gpt2, llama, qwen2, qwen3], but found bert",
                 refusal(described("model.family=bert"), Optional.empty()));
         assertEquals(WRONG + "model.family = bert, but the model has gpt2" + ADVICE,

@@ -1,6 +1,6 @@
 package dev.troupe.collective;
 
-/** The collectives of a group. The code goes on the wire, so it never changes. */
+/** The collectives of a group. The code is sent, so it never changes. */
 public enum Collective {
     ALL_REDUCE("all-reduce", 1), REDUCE_SCATTER("reduce-scatter", 2), ALL_GATHER("all-gather", 3), BROADCAST(
             "broadcast", 4), BARRIER("barrier", 5), EXCHANGE("exchange", 6);

@@ -4,21 +4,21 @@ import dev.troupe.engine.DataType;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A process group from the side of one of its members, over host memory. Every member calls the same collectives in the
- * same order with the same sizes.
+ * A process group from the side of one of its members, over host memory. Every member calls the same collectives in the same
+ * order with the same sizes.
  *
- * <p>Sums are those of member 0, 1, 2 ... in this order, in the type of the elements (of {@link
- * Reduction#SUM_OF_ROUNDED} in float32, each member's values rounded once, its own too), so that all members get the same
- * bits, on every run and from every implementation. Memory is native, of any alignment, for every thread (not of a
- * confined arena), its elements in the machine's order of bytes; it may be used again when the call has returned.
+ * <p>Sums add member 0, 1, 2 ... in this order, in the type of the elements (of {@link Reduction#SUM_OF_ROUNDED} in float32,
+ * each member's values rounded once, its own too), so that all members get the same bits, on every run and from every
+ * implementation. Memory is native, of any alignment, for every thread (not of a confined arena), its elements in the
+ * machine's order of bytes; it may be used again when the call has returned.
  *
  * <p>Thread rule: one thread at a time, which the call blocks until this member's part is done; {@link #close} and
  * {@link #bytesSent} by any.
  *
- * <p>Every call throws {@link CollectiveException} when the group cannot do it: a member did not come within the
- * deadline, has left, called something else, or a later epoch has begun. The group has then ended for all its members
- * in this epoch. The memory of the call holds any content, and another member may still be writing to it: it must not
- * be used for anything else, only closed.
+ * <p>Every call throws {@link CollectiveException} when the group cannot do it: a member did not come within the deadline,
+ * has left, called something else, or a later epoch has begun. The group has then ended for all its members in this epoch.
+ * The memory of the call holds any content, and another member may still be writing to it: it must not be used for anything
+ * else, only closed.
  */
 public interface CollectiveGroup extends AutoCloseable {
     /** Members of the group, at least 1. */

@@ -1,6 +1,6 @@
 package dev.troupe.collective;
 
-/** The reductions of the elements of members to one. The code goes on the wire, so it never changes. */
+/** The reductions of the elements of members to one. The code is sent, so it never changes. */
 public enum Reduction {
     /** Their sum, in the order of members. */
     SUM("sum", 1),

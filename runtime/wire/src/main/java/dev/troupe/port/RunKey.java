@@ -33,7 +33,7 @@ public final class RunKey {
         return new RunKey(secret);
     }
 
-    /** Returns the key of processes that have no secret: those of a measurement, which nobody disturbs. */
+    /** Returns the key of processes that have no secret, as in a measurement, which nobody disturbs. */
     public static RunKey open() {
         return new RunKey(new byte[SECRET_BYTES]);
     }

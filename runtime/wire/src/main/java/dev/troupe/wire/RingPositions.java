@@ -40,7 +40,7 @@ public final class RingPositions {
         return (int) Math.min(wanted, free);
     }
 
-    /** Returns where in the ring the next payload begins. */
+    /** Returns the position in the ring of the next payload. */
     public long start() {
         return position % capacity;
     }
@@ -72,7 +72,7 @@ public final class RingPositions {
         return end > position && end - freed <= capacity;
     }
 
-    /** Returns where in the ring a payload begins that it {@link #holds}. */
+    /** Returns the position in the ring of a payload that it {@link #holds}. */
     public long start(long end, int length) {
         return (end - units(length)) % capacity;
     }

@@ -113,7 +113,7 @@ class RingTest {
 
     /** Of a reader that is told of payloads before it gives their room back. */
     @Test
-    void shouldGiveRoomBackBehindWhatItWasToldOf() {
+    void shouldGiveBackTheRoomOfNamedPayloads() {
         Sent first = send(new byte[128]);
         Sent second = send(new byte[64]);
         RingPositions positions = reader.positions();

@@ -49,7 +49,7 @@ final class Exchange {
     private long partAt;
     private int partTo;
     private long partEnd;
-    /** The reduction of this member: its first byte, its position, its end, and the member whose part is next. */
+    /** The reduction of this member: its first byte, its position, its end, and the member of the next part. */
     private long reduceFrom;
     private long reduceAt;
     private long reduceEnd;

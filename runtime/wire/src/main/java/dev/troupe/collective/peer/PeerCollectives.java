@@ -59,10 +59,7 @@ public final class PeerCollectives implements AutoCloseable {
         return client.aeron();
     }
 
-    /**
-     * Joins a member of a group whose members all share this media driver; see {@link #join(Membership, int, int, int,
-     * PairChannels)}.
-     */
+    /** Joins a member of a group with one media driver; see {@link #join(Membership, int, int, int, PairChannels)}. */
     public CollectiveGroup join(Membership membership, int number, int member, int epoch) {
         return join(membership, number, member, epoch, PairChannels.ONE_MACHINE);
     }

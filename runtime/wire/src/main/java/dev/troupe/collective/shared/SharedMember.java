@@ -118,7 +118,7 @@ final class SharedMember extends CheckedGroup {
         }
     }
 
-    /** Reduces bytes {@code from .. to} of every member into one memory, whose byte 0 is byte {@code base} of them. */
+    /** Reduces bytes {@code from .. to} of every member into one memory that begins with byte {@code base} of them. */
     private void reduce(Call call, long from, long to, MemorySegment target, long base) {
         for (long at = from; at < to; at += BlockReduction.MOST_BYTES) {
             reduceBlock(call, at, to);

@@ -51,10 +51,9 @@ public final class StreamedCopies implements SnapshotCopies {
      * Connects to the media driver and receives copies from then on.
      *
      * @param nodes this node, and the channels between nodes; the nodes of ranks do not matter
-     * @param settings the settings of the transport, by whose network copies arrive from other machines
+     * @param settings the settings of the transport; copies from other machines arrive by its network
      * @param driverDirectory the directory of the media driver of this node
-     * @param connections the connections of this node, which their owner closes; empty if streams lead to other
-     *     machines too
+     * @param connections the connections of this node, which their owner closes; empty if streams lead to other machines too
      * @param snapshots the snapshots that are sent, and the store of received ones; it is closed after this
      * @throws TransportException if there is no driver, or a channel cannot be opened; no files remain
      */

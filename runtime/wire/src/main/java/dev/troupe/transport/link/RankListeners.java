@@ -29,7 +29,7 @@ final class RankListeners {
         listeners[rank] = listener;
     }
 
-    /** Returns the listener of a rank, or null where the rank has none. */
+    /** Returns the listener of a rank, or null if the rank has none. */
     TransportListener of(int rank) {
         return listeners[rank];
     }
@@ -61,7 +61,7 @@ final class RankListeners {
         }
     }
 
-    /** Gives a tensor back to a listener, which may be that of an earlier incarnation of its rank. */
+    /** Gives a tensor back to a listener, which may belong to an earlier incarnation of its rank. */
     static void returned(TransportListener owner, Edge edge, Tensor tensor) {
         try {
             owner.onReturned(edge, tensor);
@@ -78,7 +78,7 @@ final class RankListeners {
         Arrays.stream(listeners).filter(Objects::nonNull).forEach(listener -> tell(listener, news));
     }
 
-    /** Tells a listener, which may be that of an earlier incarnation of its rank. */
+    /** Tells a listener, which may belong to an earlier incarnation of its rank. */
     static void tell(TransportListener listener, Consumer<TransportListener> news) {
         try {
             news.accept(listener);

@@ -49,7 +49,7 @@ final class TransportAgent implements Agent, PostedReceives.Events {
     private final Arrivals arrivals;
     private final Consumer<SendQueue.Outgoing> giveBack = this::giveBack;
     private final AgentThread thread;
-    /** The epoch that any thread may use; a listener that is told of it may do so before the caller has returned. */
+    /** The epoch that any thread may use; a listener that receives it may do so before the caller has returned. */
     private final AtomicReference<Command.Epoch> announced;
     private int epoch;
     /** Whether in the last round a message or a buffer was behind a fence that an engine had not reached. */
@@ -118,7 +118,7 @@ final class TransportAgent implements Agent, PostedReceives.Events {
         return announced.get();
     }
 
-    /** Allows the use of an epoch, whose command is in the queue. */
+    /** Allows the use of an epoch after its command is in the queue. */
     void announce(Command.Epoch begun) {
         announced.accumulateAndGet(begun, (one, other) -> other.epoch() > one.epoch() ? other : one);
     }
