@@ -35,7 +35,7 @@ class PackageTest {
             "io.opentelemetry",
             "org.agrona",
             "org.apache.pekko",
-            "org.bytedeco", "org.junit", "org.opentest4j",
+            "org.bytedeco", "org.jspecify", "org.junit", "org.opentest4j",
             "org.nd4j", "org.openjdk.jmh", "org.openqa.selenium", "org.slf4j", "picocli", "scala");
     /** A class by its full name, where code uses it without an import. */
     private static final Pattern FULL_NAME = Pattern.compile("(?<![\\w.])((?:dev\\.troupe|"

@@ -59,7 +59,8 @@ class TidyTest {
             Map.entry("runtime/core",
                     List.of("dev.troupe", "org.apache.pekko", "com.typesafe", "com.fasterxml.jackson", "org.slf4j",
                             "scala.")),
-            Map.entry("runtime/library", List.of("dev.troupe", "org.apache.pekko", "com.typesafe", "org.slf4j")),
+            Map.entry("runtime/library",
+                    List.of("dev.troupe", "org.apache.pekko", "com.typesafe", "org.jspecify", "org.slf4j")),
             Map.entry("runtime/metrics", List.of("dev.troupe", "io.micrometer")),
             Map.entry("runtime/opentelemetry", List.of("dev.troupe", "io.opentelemetry")),
             Map.entry("cli", List.of("dev.troupe", "com.fasterxml.jackson", "picocli")));
