@@ -8,7 +8,6 @@ import dev.troupe.cluster.tls.EncryptionRate;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.spec.DataSpec;
-import dev.troupe.config.spec.ModelSection;
 import dev.troupe.config.spec.OverlapSpec;
 import dev.troupe.config.spec.TrainingSpec;
 import dev.troupe.model.spec.Axis;
@@ -40,7 +39,7 @@ public final class RunSummary {
     private static Optional<String> positionsLeft(PreparedRun run) {
         int length = run.batches().sequenceLength();
         int positions = run.model().size(Axis.POSITION);
-        return run.spec().model() instanceof ModelSection.FromDirectory from && from.sequenceLength().isEmpty()
+        return run.spec().model().directory().isPresent() && run.spec().model().sequenceLength().isEmpty()
                 && length < positions
                         ? Optional.of(String.format(Locale.ROOT,
                                 "Sequences are of %d tokens, since none are asked for; the"

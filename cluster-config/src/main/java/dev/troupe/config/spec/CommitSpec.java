@@ -7,11 +7,7 @@ import java.util.Objects;
 /**
  * The checkpoints and validation passes after the commits of a run.
  *
- * @param checkpointEvery steps between checkpoints; 0: none but the last
- * @param checkpointInterval time between checkpoints; zero: by steps alone
- * @param keepCheckpoints number of the newest checkpoints to keep; 0: all
- * @param validateEvery steps between measurements of the validation loss; 0: none
- * @param validationMicrobatches maximum number of microbatches of a measurement in each pipeline, at least 1
+ * @param validationMicrobatches maximum number of microbatches of a measurement in each pipeline
  */
 public record CommitSpec(int checkpointEvery, Duration checkpointInterval, int keepCheckpoints, int validateEvery,
         int validationMicrobatches) {

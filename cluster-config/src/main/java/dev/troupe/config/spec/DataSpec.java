@@ -2,6 +2,7 @@ package dev.troupe.config.spec;
 
 import dev.troupe.config.problem.Word;
 import dev.troupe.config.value.Range;
+import dev.troupe.config.value.Texts;
 import dev.troupe.config.value.Values;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -10,24 +11,16 @@ import java.util.Locale;
 import java.util.Objects;
 import java.util.OptionalInt;
 import java.util.Set;
-import java.util.regex.Pattern;
 
 /**
- * The training data of a run.
+ * The training data of a run: the section {@code data} of the defaults.
  *
- * @param paths absolute paths of UTF-8 text files, of {@code .bin} files of little-endian tokens, or of {@code .jsonl}
- *     and {@code .parquet} files of documents, of folders of these, and globs; none: the built-in corpus
- * @param tokenizer the tokenizer of texts: {@link #BYTES}, {@link #GPT2} or the absolute path of a directory with a
- *     {@code tokenizer.json}; ignored if the files hold tokens already
- * @param specialTokens whether each text gets the special tokens that the tokenizer's post-processor adds
+ * @param paths absolute paths of files, folders and globs; none: the built-in corpus
+ * @param tokenizer {@link #BYTES}, {@link #GPT2} or the absolute path of a directory with a {@code tokenizer.json}; ignored
+ *     if the files hold tokens already
  * @param tokenBytes bytes of a token in {@code .bin} files, 2 or 4; 0: the number in their header
- * @param documents the division of documents into rows
- * @param cache folder for the tokens of texts: {@link #CACHE_OF_USER}, {@link #NO_CACHE} or an absolute path
- * @param order the order in which sequences are taken from the corpus
- * @param seed seed of the random order and of the order of epochs
- * @param validationFraction share of the corpus, at its end, for validation, at least 0 and below 1; 0: none, or
- *     validationPaths
- * @param validationPaths another corpus, for validation, written as the first; none: a share of the first
+ * @param cache {@link #CACHE_OF_USER}, {@link #NO_CACHE} or an absolute path
+ * @param validationFraction share of the corpus, at its end, for validation; 0: none, or validationPaths
  */
 public record DataSpec(List<Path> paths, String tokenizer, boolean specialTokens, int tokenBytes, Documents documents,
         String cache, Order order, long seed, double validationFraction, List<Path> validationPaths) {
@@ -49,7 +42,6 @@ public record DataSpec(List<Path> paths, String tokenizer, boolean specialTokens
     private static final String AUTO = "auto";
     /** Files of a model for tokenizers that Troupe does not read. */
     private static final List<String> OTHER_TOKENIZERS = List.of("tokenizer.model", "merges.txt");
-    private static final Pattern NOT_EMPTY = Pattern.compile("(?s).*\\S.*");
 
     public DataSpec {
         paths = List.copyOf(paths);
@@ -60,12 +52,7 @@ public record DataSpec(List<Path> paths, String tokenizer, boolean specialTokens
         Objects.requireNonNull(documents, "documents");
     }
 
-    /**
-     * The division of documents into rows.
-     *
-     * @param packs whether a row takes several documents if they fit and the model can separate them
-     * @param cutsLongText whether a text that is longer than a sequence is cut
-     */
+    /** The division of documents into rows: {@code data.pack} and {@code data.cut-long-text}. */
     public record Documents(boolean packs, boolean cutsLongText) {
     }
 
@@ -135,7 +122,7 @@ public record DataSpec(List<Path> paths, String tokenizer, boolean specialTokens
             return folder.toString();
         }
         return values.sound("data.cache")
-                ? values.text("data.cache", NOT_EMPTY, "auto, none or a folder")
+                ? values.text("data.cache", Texts.NOT_EMPTY, "auto, none or a folder")
                 : CACHE_OF_USER;
     }
 

@@ -8,13 +8,7 @@ import java.util.List;
 /**
  * The times of actions on the engine {@code emulated}. A list has one time for all stages, or one for each.
  *
- * @param forward of one microbatch
- * @param backwardInput of one microbatch, for the input
- * @param backwardWeight of one microbatch, for the weights
- * @param recompute of one microbatch, for the repeated forward if only the inputs of blocks are kept
- * @param update of the weights, once a step
- * @param deviceFlops floating-point operations per second of the device: the times are then derived from the model's
- *     operations, and the components above are ignored; 0: they are used
+ * @param deviceFlops floating-point operations per second of the device, from which the times follow; 0: the others
  */
 public record EmulatedSpec(List<Duration> forward, List<Duration> backwardInput, List<Duration> backwardWeight,
         List<Duration> recompute, List<Duration> update, double deviceFlops) {

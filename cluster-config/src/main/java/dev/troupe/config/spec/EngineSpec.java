@@ -6,17 +6,12 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalInt;
 import java.util.Set;
-import java.util.regex.Pattern;
 
 /**
- * The engine of a run.
+ * The engine of a run: the section {@code engine} of the defaults.
  *
- * @param kind name of an engine, or {@code auto}: the best that the machine can run
  * @param threads threads that compute for one rank; 0: the cores of the machine divided among the ranks on it
- * @param device the device that the ranks compute on, in the order of its driver; empty: the ranks of a machine are
- *     assigned to its devices in rotation
- * @param products the libraries of matrix products, for engines that offer a choice: {@code auto}, or a name of the engine
- * @param emulated the times of actions on the engine {@code emulated}
+ * @param device number of the device in the order of its driver; empty: the ranks of a machine are assigned in rotation
  */
 public record EngineSpec(String kind, int threads, OptionalInt device, String products, EmulatedSpec emulated) {
 
@@ -27,7 +22,6 @@ public record EngineSpec(String kind, int threads, OptionalInt device, String pr
 
     private static final int MOST_THREADS = 1024;
     private static final Set<String> FLOAT64_ENGINES = Set.of(AUTO, "nd4j", "reference");
-    private static final Pattern NOT_EMPTY = Pattern.compile("(?s).*\\S.*");
 
     public EngineSpec {
         Objects.requireNonNull(kind, "kind");
@@ -40,7 +34,7 @@ public record EngineSpec(String kind, int threads, OptionalInt device, String pr
     public static EngineSpec read(Values values) {
         return new EngineSpec(values.text("engine.kind", Texts.ENGINE),
                 values.integer("engine.threads", 0, MOST_THREADS), device(values, "engine.device"),
-                values.text("engine.products", NOT_EMPTY, "auto, onednn, openblas, own, cublaslt or a path"),
+                values.text("engine.products", Texts.NOT_EMPTY, "auto, onednn, openblas, own, cublaslt or a path"),
                 EmulatedSpec.read(values));
     }
 

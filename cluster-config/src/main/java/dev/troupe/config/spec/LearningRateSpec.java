@@ -7,16 +7,12 @@ import java.util.Objects;
 import java.util.stream.IntStream;
 
 /**
- * The learning rate over the steps of a run.
+ * The learning rate over the steps of a run: the section {@code training.learning-rate} of the defaults.
  *
- * @param schedule its form after the warm-up
- * @param peak rate after the warm-up, at least 0
- * @param minimum rate from step {@code decaySteps} on, at most {@code peak}; constant has no use for it
- * @param warmupSteps steps over which the rate rises linearly to its peak; a shorter run never gets there
- * @param stableSteps step, counted from the start of the run, at which the decay begins; wsd only. If the
- *     key is 0, nine tenths of {@code decaySteps}, rounded down, and at least the warm-up
- * @param decaySteps step, counted from the start of the run, at which the minimum is reached; constant has no use for
- *     it. If the key is 0, {@code training.steps}
+ * @param stableSteps step, counted from the start of the run, at which the decay begins; wsd only. If the key is 0, nine
+ *     tenths of {@code decaySteps}, rounded down, and at least the warm-up
+ * @param decaySteps step, counted from the start of the run, at which the minimum is reached. If the key is 0,
+ *     {@code training.steps}
  */
 public record LearningRateSpec(Schedule schedule, double peak, double minimum, int warmupSteps, int stableSteps,
         int decaySteps) {

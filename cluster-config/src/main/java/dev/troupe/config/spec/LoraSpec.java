@@ -14,10 +14,7 @@ import java.util.Set;
  * The low-rank adapters of a run; if it has any, no other parameter is trained.
  *
  * @param adapter absolute path of a directory with the adapters to begin with, which defines rank, alpha and targets
- * @param rank the rank, if given
- * @param alpha the factor of the adapters' output, over the rank, if given
  * @param targets names of the matrices that have an adapter; none: the choice of the adapter or of the model's family
- * @param dropout probability of an element of an adapter's input to drop out, from 0 to below 1
  */
 public record LoraSpec(Optional<Path> adapter, OptionalInt rank, OptionalDouble alpha, List<String> targets,
         double dropout) {

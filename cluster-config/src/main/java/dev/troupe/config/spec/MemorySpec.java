@@ -4,14 +4,7 @@ import dev.troupe.config.problem.Word;
 import dev.troupe.config.value.Values;
 import java.util.Objects;
 
-/**
- * The state that a rank of a run divides with others or computes again, to save memory.
- *
- * @param zero the state that ranks with the same weights divide among them (ZeRO): 0 nothing; 1 optimizer state; 2
- *     gradients too; 3 weights too
- * @param recompute the activations that are computed again in the backward instead of kept
- * @param replay the order in which they are
- */
+/** The state that a rank divides with others or computes again, to save memory. */
 public record MemorySpec(int zero, Recompute recompute, ReplaySpec replay) {
     private static final int MOST_ZERO = 3;
 

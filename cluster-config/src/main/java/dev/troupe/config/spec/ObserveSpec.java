@@ -2,13 +2,7 @@ package dev.troupe.config.spec;
 
 import dev.troupe.config.value.Values;
 
-/**
- * The ways to watch a run.
- *
- * @param port the port of the loopback on which a run of one process serves its page; 0: none
- * @param tensorboard whether the run writes files for TensorBoard
- * @param sampleTokens the tokens that the model writes on the terminal once it is trained; 0: none
- */
+/** The ways to watch a run: the section {@code observe} of the defaults. */
 public record ObserveSpec(int port, boolean tensorboard, int sampleTokens) {
     private static final int MOST_PORT = 65535;
     private static final int MOST_SAMPLE_TOKENS = 4096;

@@ -7,16 +7,10 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * The rule that turns gradients into new weights.
+ * The rule that turns gradients into new weights: the section {@code training.optimizer} of the defaults.
  *
- * @param kind the rule
- * @param betas decay of the running means; AdamW only
- * @param epsilon term that keeps a division from zero, above 0; AdamW only
- * @param weightDecay decay of tensors of two or more dimensions, at least 0; decoupled from the gradient in AdamW,
- *     added to it in SGD
- * @param momentum decay of the velocity, at least 0 and below 1; 0 for no velocity; SGD and Muon
- * @param nesterov whether an update looks one step of the velocity ahead; SGD with momentum only
- * @param errorFeedback whether an update also corrects the error that its delay of one step has made
+ * @param weightDecay decoupled from the gradient in AdamW, added to it in SGD
+ * @param momentum decay of the velocity, with the default of the rule if the key is 0
  */
 public record OptimizerSpec(Kind kind, Betas betas, double epsilon, double weightDecay, double momentum,
         boolean nesterov, boolean errorFeedback) {
@@ -58,12 +52,7 @@ public record OptimizerSpec(Kind kind, Betas betas, double epsilon, double weigh
                 values.flag("training.optimizer.error-feedback"));
     }
 
-    /**
-     * Decay of AdamW's running means.
-     *
-     * @param first of the gradient, at least 0 and below 1
-     * @param second of its square, at least 0 and below 1
-     */
+    /** The decay of AdamW's running means: of the gradient, and of its square. */
     public record Betas(double first, double second) {
     }
 

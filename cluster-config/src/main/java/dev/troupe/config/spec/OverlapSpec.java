@@ -7,10 +7,7 @@ import java.util.Objects;
 /**
  * The settings of schedules with overlapping steps; other schedules ignore them.
  *
- * @param flushEvery steps from one flush of the pipeline, at which the run commits, to the next; 0 for a number that
- *     follows from the run
- * @param updates the place of an update
- * @param warmUp forwards of the warm-up for each rank that follows, 1 or 2
+ * @param flushEvery steps from one flush of the pipeline to the next; 0: a number that follows from the run
  */
 public record OverlapSpec(int flushEvery, Updates updates, int warmUp) {
     // Every process has the actions of all steps from one flush of the pipeline to the next.

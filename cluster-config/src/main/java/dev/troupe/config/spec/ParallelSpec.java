@@ -1,28 +1,19 @@
 package dev.troupe.config.spec;
 
 import dev.troupe.config.group.ParallelLayout;
+import dev.troupe.config.value.Texts;
 import dev.troupe.config.value.Values;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
-import java.util.regex.Pattern;
 
 /**
- * The division of the work over ranks.
+ * The division of the work over ranks: the section {@code parallel} of the defaults.
  *
- * @param pipeline P, ranks in a pipeline, at least 1
- * @param tensor T, ranks that share a stage, at least 1
- * @param data D, parallel pipelines, at least 1
- * @param sequence whether norms, residuals and dropout, which tensor-parallel layers do not divide, are divided by
- *     slices of the sequence; only with tensor above 1
- * @param virtualStages V, stages per rank, at least 1
- * @param schedule name of a schedule
- * @param layout the division of layers into stages: {@code uniform}, {@code parameters} or a layout string such as
- *     {@code Et|(tt|)*2tL}
- * @param splitCoolDown whether a rank's backwards after its last forward send their gradients before they compute the
- *     gradients of the weights
- * @param overlap the settings of schedules with overlapping steps
- * @param replicas the number of ranks of each stage, among which its microbatches rotate; empty for one each
+ * @param pipeline P, ranks in a pipeline
+ * @param tensor T, ranks that share a stage
+ * @param data D, parallel pipelines
+ * @param virtualStages V, stages per rank
  */
 public record ParallelSpec(int pipeline, int tensor, int data, boolean sequence, int virtualStages, String schedule,
         String layout, boolean splitCoolDown, OverlapSpec overlap, List<Integer> replicas) {
@@ -34,7 +25,6 @@ public record ParallelSpec(int pipeline, int tensor, int data, boolean sequence,
 
     /** The schedules that have two stages on each rank. */
     private static final Set<String> TWO_STAGES = Set.of("zbv", "dualpipev", "v-half", "v-min");
-    private static final Pattern NOT_EMPTY = Pattern.compile("(?s).*\\S.*");
 
     public ParallelSpec {
         Objects.requireNonNull(schedule, "schedule");
@@ -45,12 +35,12 @@ public record ParallelSpec(int pipeline, int tensor, int data, boolean sequence,
 
     /** Reads the section {@code parallel}, and reports numbers that do not fit one another. */
     public static ParallelSpec read(Values values) {
-        String schedule = values.text("parallel.schedule", NOT_EMPTY, "the name of a schedule, such as 1f1b");
+        String schedule = values.text("parallel.schedule", Texts.NOT_EMPTY, "the name of a schedule, such as 1f1b");
         int pipeline = values.integer("parallel.pipeline", 1, MOST_RANKS);
         ParallelSpec spec = new ParallelSpec(pipeline, values.integer("parallel.tensor", 1, MOST_RANKS),
                 values.integer("parallel.data", 1, MOST_RANKS), values.flag("parallel.sequence"),
                 virtualStages(values, schedule), schedule,
-                values.text("parallel.layout", NOT_EMPTY, "uniform, parameters or a layout string"),
+                values.text("parallel.layout", Texts.NOT_EMPTY, "uniform, parameters or a layout string"),
                 values.flag("parallel.split-cool-down"), OverlapSpec.read(values), replicas(values, pipeline));
         spec.checkWorld(values);
         return spec;

@@ -4,15 +4,7 @@ import dev.troupe.config.value.Values;
 import java.time.Duration;
 import java.util.Objects;
 
-/**
- * Recovery from the failure of a rank.
- *
- * @param enabled whether a failed rank starts again inside the step; otherwise the run fails
- * @param mostPerStep maximum number of failures of one step from which the run recovers, at least 1
- * @param hangTimeout longest time without a kernel completed or a byte moved that is never a hang; a rank that takes
- *     longer, and much longer than the longest kernel of the run so far, is declared hung
- * @param warmStandby whether a standby warms up the stages that it may take over
- */
+/** The recovery from the failure of a rank: the section {@code recovery} of the defaults. */
 public record RecoverySpec(boolean enabled, int mostPerStep, Duration hangTimeout, boolean warmStandby) {
 
     private static final int MOST_RECOVERIES = 1000;

@@ -7,7 +7,7 @@ import java.util.regex.Pattern;
 /**
  * The repetition of forwards if {@code training.recompute} is {@code full}.
  *
- * @param every blocks from one kept input to the next, at least 1
+ * @param every blocks from one kept input to the next
  * @param aheadBlocks maximum number of blocks of a stage that are computed again before their gradient arrives;
  *     {@link Integer#MAX_VALUE} for all
  * @param aheadBytes the additional memory of a rank for them

@@ -6,18 +6,10 @@ import dev.troupe.config.value.Values;
 import java.util.Objects;
 
 /**
- * The settings of training.
+ * The settings of training: the section {@code training} of the defaults, which describe each key.
  *
- * @param steps optimizer steps, at least 1
  * @param globalBatchSize sequences per step over all pipelines: data x M x microbatch size
- * @param microbatchSize sequences per microbatch, at least 1
  * @param seed seed of the initial weights and of everything random but the order of the data
- * @param precision type of weights and activations
- * @param dropout probability of an activation to drop out, from 0 to below 1
- * @param lora the low-rank adapters, if the run trains these alone
- * @param update the settings on the way from the loss to new weights
- * @param memory the state that is divided or computed again
- * @param commits checkpoints and validation
  */
 public record TrainingSpec(int steps, int globalBatchSize, int microbatchSize, long seed, Precision precision,
         double dropout, LoraSpec lora, UpdateSpec update, MemorySpec memory, CommitSpec commits) {

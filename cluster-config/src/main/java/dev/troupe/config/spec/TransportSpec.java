@@ -9,13 +9,9 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * The settings of the transport of activations and gradients.
+ * The settings of the transport: the section {@code transport} of the defaults.
  *
- * @param credits messages that may be in flight on one edge, at least 1
- * @param termLengthBytes length of a term of the stream between two nodes: a power of two from 1 MiB to 1 GiB, or 0 to
- *     derive it from the size of the messages
- * @param timeout longest wait for a message before the run recovers, or fails if recovery is not enabled
- * @param network the protocol of tensors between machines
+ * @param termLengthBytes a power of two from 1 MiB to 1 GiB; 0: derived from the size of the messages
  * @param directory absolute path of the media driver's directory; empty: chosen when the driver starts
  */
 public record TransportSpec(int credits, int termLengthBytes, Duration timeout, Network network,

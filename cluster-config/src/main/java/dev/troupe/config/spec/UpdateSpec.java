@@ -5,15 +5,7 @@ import dev.troupe.config.value.Range;
 import dev.troupe.config.value.Values;
 import java.util.Objects;
 
-/**
- * The settings on the way from the loss of a step to new weights.
- *
- * @param lossScale the factor of the loss before the backward
- * @param gradientClip maximum global norm of the gradients; 0: no clipping
- * @param gradientExchange the type of gradients in messages between ranks with the same weights
- * @param optimizer the rule that turns gradients into new weights
- * @param learningRate the learning rate over the steps
- */
+/** The settings on the way from the loss of a step to new weights. */
 public record UpdateSpec(LossScaleSpec lossScale, double gradientClip, GradientExchange gradientExchange,
         OptimizerSpec optimizer, LearningRateSpec learningRate) {
 

@@ -13,6 +13,8 @@ public enum Texts {
     /** A device of a machine. */
     DEVICE("round-robin|\\d{1,4}", "round-robin or the number of a device, from 0");
 
+    /** Any text but none and blanks. */
+    public static final Pattern NOT_EMPTY = Pattern.compile("(?s).*\\S.*");
     private static final String LETTERS = "at most 64 letters, digits, '.', '_' and '-', the first a letter or digit";
 
     private final Pattern pattern;

@@ -1,7 +1,6 @@
 package dev.troupe.output;
 
 import dev.troupe.checkpoint.Checkpoint;
-import dev.troupe.config.spec.ModelSection;
 import dev.troupe.prepare.PreparedRun;
 import dev.troupe.publish.ModelExport;
 import dev.troupe.publish.RunCompanions;
@@ -23,9 +22,7 @@ public final class TrainedModel {
     public static void export(PreparedRun run, Path checkpoint, Path directory) {
         try (Checkpoint weights = Checkpoint.open(checkpoint)) {
             if (run.model().lora().isPresent()) {
-                Optional<String> base = run.spec().model() instanceof ModelSection.FromDirectory from
-                        ? Optional.of(from.directory().toString())
-                        : Optional.empty();
+                Optional<String> base = run.spec().model().directory().map(Path::toString);
                 ModelExport.adapters(weights, directory, base, run.spec().training().lora().dropout());
             } else {
                 ModelExport.huggingFace(weights.model(), weights, weights.parameterType(), directory,

@@ -57,7 +57,7 @@ record StartingPoint(ModelSpec model, int sequenceLength, WeightSource weights, 
      * @throws UsageException if they do not
      */
     static StartingPoint of(RunSpec spec, Tokenizer tokenizer, Optional<Path> resume) {
-        ModelSection section = withVocabulary(spec.model(), tokenizer);
+        ModelSection section = spec.model().withVocabulary(tokenizer.vocabularySize());
         List<AutoCloseable> files = new ArrayList<>();
         try {
             if (resume.isPresent()) {
@@ -72,21 +72,17 @@ record StartingPoint(ModelSpec model, int sequenceLength, WeightSource weights, 
     }
 
     private static StartingPoint begun(RunSpec spec, ModelSection section, List<AutoCloseable> files) {
-        return switch (section) {
-            case ModelSection.Described described -> {
-                ModelSpec model = model(described);
-                SizeChecks.requireModel(model);
-                InitialWeights weights = new InitialWeights(model, spec.training().seed());
-                yield new StartingPoint(model, model.size(Axis.POSITION), weights, 0, LossScale.none(0), false,
-                        List.of(), weights.identity(), files);
-            }
-            case ModelSection.FromDirectory from -> {
-                HuggingFaceModel model = HuggingFaceModel.open(from.directory());
-                files.add(model);
-                yield new StartingPoint(model.spec(), sequenceLength(from, model.spec(), Optional.empty()), model, 0,
-                        LossScale.none(0), false, List.of(), model.identity(), files);
-            }
-        };
+        if (section.directory().isPresent()) {
+            HuggingFaceModel model = HuggingFaceModel.open(section.directory().get());
+            files.add(model);
+            return new StartingPoint(model.spec(), sequenceLength(section, model.spec(), Optional.empty()), model, 0,
+                    LossScale.none(0), false, List.of(), model.identity(), files);
+        }
+        ModelSpec model = model(section);
+        SizeChecks.requireModel(model);
+        InitialWeights weights = new InitialWeights(model, spec.training().seed());
+        return new StartingPoint(model, model.size(Axis.POSITION), weights, 0, LossScale.none(0), false, List.of(),
+                weights.identity(), files);
     }
 
     /** Returns the same model with adapters, from a directory or new ones. */
@@ -202,15 +198,9 @@ record StartingPoint(ModelSpec model, int sequenceLength, WeightSource weights, 
         }
     }
 
-    private static ModelSection withVocabulary(ModelSection section, Tokenizer tokenizer) {
-        return section instanceof ModelSection.Described described && described.vocabularySize() == 0
-                ? described.withVocabulary(tokenizer.vocabularySize())
-                : section;
-    }
-
-    private static ModelSpec model(ModelSection.Described described) {
+    private static ModelSpec model(ModelSection section) {
         try {
-            return ModelFamilies.named(described.family()).read(new Section(described.values()));
+            return ModelFamilies.named(section.family().orElseThrow()).read(new Section(section.values()));
         } catch (IllegalArgumentException refused) {
             throw new UsageException(refused.getMessage(), refused);
         }
@@ -222,11 +212,11 @@ record StartingPoint(ModelSpec model, int sequenceLength, WeightSource weights, 
         Map<String, Object> values = new LinkedHashMap<>(asked.values());
         int longest = model.size(Axis.POSITION);
         int sequenceLength = longest;
-        if (asked instanceof ModelSection.FromDirectory from) {
+        if (asked.directory().isPresent()) {
             values.remove(SEQUENCE_LENGTH);
-            sequenceLength = from.sequenceLength().orElse(Math.min(longest, USUAL_LENGTH));
+            sequenceLength = asked.sequenceLength().orElse(Math.min(longest, USUAL_LENGTH));
         }
-        asked.familyGiven().ifPresent(family -> compare(wrong, holder, "model.family", family, model.family().name()));
+        asked.family().ifPresent(family -> compare(wrong, holder, "model.family", family, model.family().name()));
         values.forEach(
                 (key, value) -> compare(wrong, holder, "model." + key, value, model.section().values().get(key)));
         if (sequenceLength > longest) {

@@ -3,7 +3,6 @@ package dev.troupe.publish;
 import dev.troupe.checkpoint.Checkpoint;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.spec.DataSpec;
-import dev.troupe.config.spec.ModelSection;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.spec.Axis;
 import dev.troupe.tokenizer.ByteTokenizer;
@@ -54,9 +53,8 @@ public record RunCompanions(Optional<Path> tokenizer, boolean isOfBytes, Optiona
             Optional<Path> resumed) {
         Optional<Path> former = resumed.map(from -> Checkpoint.runDirectoryOf(from).resolve(FOLDER))
                 .filter(Files::isDirectory);
-        Optional<Path> model = spec.model() instanceof ModelSection.FromDirectory from
-                ? Optional.of(from.directory()).filter(Files::isDirectory).or(() -> former)
-                : Optional.empty();
+        Optional<Path> model = spec.model().directory()
+                .flatMap(from -> Optional.of(from).filter(Files::isDirectory).or(() -> former));
         boolean isOfBytes = ofText.filter(ByteTokenizer.class::isInstance).isPresent();
         boolean knowsBytes = isOfBytes && ofText.get().vocabularySize() == trained.size(Axis.VOCABULARY);
         // Tokens that no tokenizer of the run made are the base model's. Bytes are not, unless they are all that the model
