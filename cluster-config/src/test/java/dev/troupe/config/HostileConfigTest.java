@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Tag("plan")
 class HostileConfigTest {
     private static final String TOO_LARGE = "expected a configuration of at most 2 MiB once its substitutions are"
-            + " replaced, found a larger one, whose values repeat each other";
+            + " replaced, found a larger one with values that repeat each other";
     /** Each takes a second at most on a machine that does nothing else. */
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** The configuration of the run on one rank, to which {@code verify} compares any other, is one that can be read. */
 @Tag("plan")
 class OneRankTest {
-    /** A value for every key that could depend on the grid, besides its default. */
+    /** A value for every key that could depend on the grid, in addition to its default. */
     private static final List<List<String>> SETTINGS = List.of(
             List.of("parallel.data=2"), List.of("parallel.tensor=2"),
             List.of("parallel.data=3", "training.global-batch-size=12"),

@@ -19,7 +19,7 @@ import java.util.regex.Pattern;
  * each other are larger than any memory. One thread.
  */
 public final class Expansion {
-    /** The maximum number of characters of a configuration, twice that of a file. */
+    /** The maximum number of characters of a configuration; a file has at most half as many. */
     public static final long MOST_CHARACTERS = 2 << 20;
 
     /** Each is resolved with all before it; 1,000 take ten seconds. */

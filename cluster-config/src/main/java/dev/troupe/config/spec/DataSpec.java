@@ -98,7 +98,7 @@ public record DataSpec(List<Path> paths, String tokenizer, boolean specialTokens
             }
             OTHER_TOKENIZERS.stream().filter(file -> Files.isRegularFile(model.resolve(file))).findFirst()
                     .ifPresent(file -> values.report(key,
-                            "a tokenizer whose tokens the model knows, since " + model + " has " + file + " and no "
+                            "a tokenizer with tokens that the model knows, since " + model + " has " + file + " and no "
                                     + TOKENIZER_FILE,
                             AUTO, "save it as " + TOKENIZER_FILE
                                     + ", or train on .bin files; bytes is for rows of ids"));

@@ -18,7 +18,7 @@ import java.util.Set;
 public record ParallelSpec(int pipeline, int tensor, int data, boolean sequence, int virtualStages, String schedule,
         String layout, boolean splitCoolDown, OverlapSpec overlap, List<Integer> replicas) {
 
-    /** The number of ranks that the transport's frames can tell apart. */
+    /** The number of ranks that the transport's frames can distinguish. */
     public static final int MOST_RANKS_IN_ALL = 65536;
     // Far above the largest clusters, and small enough that the product of any two fits an int.
     static final int MOST_RANKS = 4096;

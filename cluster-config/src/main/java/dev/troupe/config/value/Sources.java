@@ -84,7 +84,7 @@ public record Sources(Config all, Config given, Config defaults, KnownKeys keys)
         if (Expansion.characters(user.root()) > Expansion.MOST_CHARACTERS) {
             throw new ConfigException(List.of(new Problem("", name(file),
                     "a configuration of at most 2 MiB once its substitutions are replaced",
-                    "a larger one, whose values repeat each other", "write each value where it belongs")));
+                    "a larger one with values that repeat each other", "write each value where it belongs")));
         }
     }
 
