@@ -27,7 +27,6 @@ package dev.troupe.engine;
  */
 public record Dropout(double probability, long seed, long step, long microbatch, int site, int wholeColumns,
         long firstRow, int firstColumn, int length, int wholeLength) {
-    /** Drops nothing. */
     public static final Dropout NONE = new Dropout(0, 0, 0, 0, 0, 1, 0, 0);
 
     private static final int MOST_SITES = 1 << 16;

@@ -20,7 +20,6 @@ public abstract class EngineTensor implements Tensor {
         return shape;
     }
 
-    /** Returns the size of a dimension. */
     public final int size(int dimension) {
         return shape.size(dimension);
     }

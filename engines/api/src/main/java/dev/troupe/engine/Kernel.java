@@ -76,7 +76,6 @@ public enum Kernel {
         method = camelCase.toString();
     }
 
-    /** The effect of the call. */
     public Kind kind() {
         return kind;
     }

@@ -8,15 +8,10 @@ package dev.troupe.engine;
  * <p>Thread rule: one thread.
  */
 public final class Philox {
-    /** How often a counter is mixed. */
     public static final int ROUNDS = 10;
-    /** The factor of the first word of a counter in each round. */
     public static final long FIRST_FACTOR = 0xD2511F53L;
-    /** The factor of the third word of a counter in each round. */
     public static final long SECOND_FACTOR = 0xCD9E8D57L;
-    /** The addend of the first word of the key after each round. */
     public static final int FIRST_WEYL = 0x9E3779B9;
-    /** The addend of the second word of the key after each round. */
     public static final int SECOND_WEYL = 0xBB67AE85;
 
     private final int firstKey;
@@ -32,7 +27,6 @@ public final class Philox {
         this.secondKey = (int) (key >>> 32);
     }
 
-    /** Makes the four words of a counter. */
     void generate(int counter0, int counter1, int counter2, int counter3) {
         int c0 = counter0;
         int c1 = counter1;

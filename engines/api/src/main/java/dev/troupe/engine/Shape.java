@@ -45,7 +45,6 @@ public final class Shape {
         return of((int) elementCount);
     }
 
-    /** The number of dimensions. */
     public int rank() {
         return sizes.length;
     }

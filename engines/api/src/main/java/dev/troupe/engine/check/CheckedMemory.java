@@ -45,7 +45,6 @@ abstract class CheckedMemory implements Engine {
         hook = observer;
     }
 
-    /** The checks of one kernel. */
     final Operands of(Kernel kernel) {
         return operands[kernel.ordinal()];
     }

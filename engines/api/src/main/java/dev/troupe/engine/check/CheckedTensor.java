@@ -34,7 +34,6 @@ final class CheckedTensor extends EngineTensor {
                 : null;
     }
 
-    /** A range of another tensor. */
     CheckedTensor(CheckedTensor whole, long first, Tensor own) {
         super(own.dataType(), own.shape());
         this.owner = whole.owner;
@@ -80,7 +79,6 @@ final class CheckedTensor extends EngineTensor {
         return buffer.isClosed;
     }
 
-    /** Whether the two share an element. */
     boolean overlaps(CheckedTensor other) {
         return buffer == other.buffer && first < other.first + other.shape.elementCount()
                 && other.first < first + shape.elementCount();

@@ -19,7 +19,6 @@ final class Operands {
         this.method = method;
     }
 
-    /** An open tensor of this engine, of any type and shape. */
     CheckedTensor any(String name, Tensor tensor) {
         if (!(tensor instanceof CheckedTensor own) || own.owner() != engine) {
             throw new IllegalArgumentException(
@@ -34,17 +33,14 @@ final class Operands {
         return own;
     }
 
-    /** A float tensor of any shape. */
     CheckedTensor floats(String name, Tensor tensor) {
         return ofType(name, tensor, engine.parameterType());
     }
 
-    /** A product tensor of any shape. */
     CheckedTensor products(String name, Tensor tensor) {
         return ofType(name, tensor, engine.computeType());
     }
 
-    /** A float tensor or a product tensor, of any shape. */
     CheckedTensor either(String name, Tensor tensor) {
         CheckedTensor own = any(name, tensor);
         if (own.dataType() != engine.parameterType() && own.dataType() != engine.computeType()) {
@@ -54,7 +50,6 @@ final class Operands {
         return own;
     }
 
-    /** A float tensor of one dimension, of any size. */
     CheckedTensor vector(String name, Tensor tensor) {
         CheckedTensor own = floats(name, tensor);
         if (own.shape().rank() != 1) {
@@ -63,12 +58,10 @@ final class Operands {
         return own;
     }
 
-    /** A float tensor of one dimension. */
     CheckedTensor vector(String name, Tensor tensor, int size) {
         return ofSize(name, floats(name, tensor), size);
     }
 
-    /** INT32 numbers in one dimension. */
     CheckedTensor ids(String name, Tensor tensor, int size) {
         return ofSize(name, ofType(name, tensor, DataType.INT32), size);
     }
@@ -93,17 +86,14 @@ final class Operands {
         return own;
     }
 
-    /** A product tensor of two dimensions. */
     CheckedTensor matrix(String name, Tensor tensor) {
         return ofTwoDimensions(name, products(name, tensor));
     }
 
-    /** A product matrix of exactly these sizes. */
     CheckedTensor matrix(String name, Tensor tensor, int rows, int columns) {
         return ofSizes(name, products(name, tensor), rows, columns);
     }
 
-    /** A product matrix of one row. */
     CheckedTensor row(String name, Tensor tensor) {
         CheckedTensor own = matrix(name, tensor);
         return ofSizes(name, own, 1, own.size(1));
@@ -183,12 +173,10 @@ final class Operands {
         return own;
     }
 
-    /** A tensor of the type and the shape of another. */
     CheckedTensor like(String name, Tensor tensor, CheckedTensor other) {
         return exactly(name, tensor, other.dataType(), other.shape());
     }
 
-    /** A product tensor of the shape of another tensor. */
     CheckedTensor productsLike(String name, Tensor tensor, CheckedTensor other) {
         return exactly(name, tensor, engine.computeType(), other.shape());
     }
@@ -201,7 +189,6 @@ final class Operands {
         return own;
     }
 
-    /** A float tensor or a product tensor of the shape of another. */
     CheckedTensor ofShape(String name, Tensor tensor, CheckedTensor other) {
         CheckedTensor own = either(name, tensor);
         if (!own.shape().equals(other.shape())) {

@@ -9,7 +9,6 @@ import java.util.OptionalInt;
  * @param turn the number of the engine on its machine, from 0, for the rotation
  */
 public record DevicePick(OptionalInt ordinal, int turn) {
-    /** The first engine of a rotation. */
     public static final DevicePick FIRST = new DevicePick(OptionalInt.empty(), 0);
 
     public DevicePick {

@@ -23,7 +23,6 @@ public interface EngineProvider {
      */
     Optional<String> obstacle(Need need);
 
-    /** Whether no {@link #obstacle} exists. */
     default boolean serves(Need need) {
         return obstacle(need).isEmpty();
     }

@@ -33,17 +33,14 @@ public record EngineSettings(DataType parameterType, DataType computeType, int t
         }
     }
 
-    /** Settings with the first device. */
     public EngineSettings(DataType parameterType, DataType computeType, int threads, WorkCosts costs) {
         this(parameterType, computeType, threads, costs, DevicePick.FIRST, OWN_PRODUCTS);
     }
 
-    /** Settings of an engine that computes. */
     public EngineSettings(DataType parameterType, DataType computeType, int threads) {
         this(parameterType, computeType, threads, (_, _) -> 0);
     }
 
-    /** Settings of an engine that computes everything in one type. */
     public EngineSettings(DataType parameterType, int threads) {
         this(parameterType, parameterType, threads);
     }
@@ -53,17 +50,14 @@ public record EngineSettings(DataType parameterType, DataType computeType, int t
         return computeType != parameterType;
     }
 
-    /** These settings with other costs. */
     public EngineSettings withCosts(WorkCosts others) {
         return new EngineSettings(parameterType, computeType, threads, others, device, products);
     }
 
-    /** These settings with another device. */
     public EngineSettings withDevice(DevicePick other) {
         return new EngineSettings(parameterType, computeType, threads, costs, other, products);
     }
 
-    /** These settings with other libraries of matrix products. */
     public EngineSettings withProducts(String others) {
         return new EngineSettings(parameterType, computeType, threads, costs, device, others);
     }

@@ -7,7 +7,6 @@ package dev.troupe.engine.provider;
 public final class LostDeviceException extends IllegalStateException {
     private static final long serialVersionUID = 1L;
 
-    /** A failure in one sentence. */
     public LostDeviceException(String message) {
         super(message);
     }

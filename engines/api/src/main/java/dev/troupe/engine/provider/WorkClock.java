@@ -7,7 +7,6 @@ package dev.troupe.engine.provider;
  * <p>Thread rule: the rank's thread.
  */
 public interface WorkClock {
-    /** The clock of engines that compute. */
     WorkClock NONE = new WorkClock() {
         @Override
         public void begins(int stage, Work work) {
@@ -18,7 +17,6 @@ public interface WorkClock {
         }
     };
 
-    /** A stage begins a work. */
     void begins(int stage, Work work);
 
     /** Returns when the time of the begun work is over. */

@@ -8,7 +8,6 @@ public sealed interface Cost {
     /** The cost of a kernel without a matrix product: no memory that a plan must know. */
     Cost NO_PRODUCT = new NoProduct();
 
-    /** See {@link #NO_PRODUCT}. */
     record NoProduct() implements Cost {
     }
 

@@ -20,7 +20,6 @@ public abstract class StructuralEngine implements FallbackEngine {
     private final DataType computeType;
     private final AtomicLong allocatedBytes = new AtomicLong();
 
-    /** An engine of these types, without tensors. */
     protected StructuralEngine(DataType parameterType, DataType computeType) {
         this.parameterType = parameterType;
         this.computeType = computeType;

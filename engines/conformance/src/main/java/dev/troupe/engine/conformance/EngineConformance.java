@@ -48,7 +48,6 @@ public abstract class EngineConformance extends JoinedConformance {
     /** All cases without dropout; their contents are drawn once in a JVM, as far as memory allows. */
     private static SoftReference<List<KernelCase>> known = new SoftReference<>(null);
 
-    /** For subclasses. */
     protected EngineConformance() {
     }
 

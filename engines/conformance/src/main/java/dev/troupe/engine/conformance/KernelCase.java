@@ -29,7 +29,6 @@ record KernelCase(String kernelName, String variant, List<Operand> operands, Cal
         return new Builder(kernelName, String.format(Locale.ROOT, variant, arguments));
     }
 
-    /** The method of the engine. */
     String method() {
         return kernelName.split(" ")[0];
     }
@@ -43,7 +42,6 @@ record KernelCase(String kernelName, String variant, List<Operand> operands, Cal
         throw new IllegalArgumentException(kernelName + " has no operand " + operand);
     }
 
-    /** The seed of the random contents. */
     long seed() {
         return Builder.seed(kernelName, variant);
     }
@@ -137,7 +135,6 @@ record KernelCase(String kernelName, String variant, List<Operand> operands, Cal
             return this;
         }
 
-        /** An operand that the call overwrites. */
         Builder output(String name, Tolerance tolerance, int... sizes) {
             return add(name, Operand.Role.OUTPUT, engine -> Shape.of(sizes), Operand.Elements.FLOATS, null, tolerance);
         }

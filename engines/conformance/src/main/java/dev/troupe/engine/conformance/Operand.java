@@ -25,11 +25,8 @@ record Operand(String name, Role role, Function<Engine, Shape> shape, Elements e
 
     /** The types of a tensor's elements. */
     enum Elements {
-        /** Of the engine's float type. */
         FLOATS,
-        /** Of the engine's product type. */
         PRODUCTS,
-        /** INT32. */
         INTEGERS;
 
         DataType on(Engine engine) {
@@ -67,7 +64,6 @@ record Operand(String name, Role role, Function<Engine, Shape> shape, Elements e
 
     /** The use of a tensor by a kernel. */
     enum Role {
-        /** Read only. */
         INPUT,
         /** Filled by the case before the call, in the engine's own way, and only read by the call. */
         PREPARED,

@@ -46,7 +46,6 @@ final class Truth {
         this.after = results(false);
     }
 
-    /** The content of an operand before the call. */
     double[] before(String name) {
         int operand = kernelCase.indexOf(name);
         if (before[operand] == null) {
@@ -55,7 +54,6 @@ final class Truth {
         return before[operand];
     }
 
-    /** The content of an operand after the call. */
     double[] after(String name) {
         return after[kernelCase.indexOf(name)];
     }

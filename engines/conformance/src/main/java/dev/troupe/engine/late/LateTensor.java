@@ -49,7 +49,6 @@ final class LateTensor extends EngineTensor {
         isClosed = true;
     }
 
-    /** Whether the two share an element. */
     boolean overlaps(LateTensor other) {
         return buffer == other.buffer && first < other.first + other.shape.elementCount()
                 && other.first < first + shape.elementCount();

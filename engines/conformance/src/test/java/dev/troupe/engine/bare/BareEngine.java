@@ -15,7 +15,6 @@ public final class BareEngine implements FallbackEngine {
     private final DataType computeType;
     private final Set<BareTensor> open = ConcurrentHashMap.newKeySet();
 
-    /** An engine of these types, without tensors. */
     public BareEngine(DataType parameterType, DataType computeType) {
         this.parameterType = parameterType;
         this.computeType = computeType;

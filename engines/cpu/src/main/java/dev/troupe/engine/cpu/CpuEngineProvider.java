@@ -23,14 +23,12 @@ import java.util.Optional;
  * each with its own threads.
  */
 public final class CpuEngineProvider implements EngineProvider {
-    /** The value of {@code engine.kind} for this engine. */
     public static final String KIND = "cpu";
 
     private static final int PREFERENCE = 20;
     private static final String VECTOR_MODULE = "jdk.incubator.vector";
     private static final int AVX2_BITS = 256;
 
-    /** For {@link java.util.ServiceLoader}. */
     public CpuEngineProvider() {
     }
 

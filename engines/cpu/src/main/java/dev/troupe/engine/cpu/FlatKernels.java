@@ -176,7 +176,6 @@ abstract class FlatKernels implements FallbackEngine {
                 update, count));
     }
 
-    /** An update of some elements, from an index on. */
     @FunctionalInterface
     private interface Update {
         void of(long from, int count);

@@ -84,7 +84,6 @@ final class AttentionLauncher {
             return new Operands(qkv, qkv, qkv, c, 2 * c);
         }
 
-        /** Three matrices. */
         static Operands apart(Tensor queries, Tensor keys, Tensor values) {
             return new Operands(queries, keys, values, 0, 0);
         }
@@ -113,7 +112,6 @@ final class AttentionLauncher {
                 .run((long) sizes.b * sizes.heads * Math.ceilDiv(sizes.q, kernels.forwardPlaces), THREADS);
     }
 
-    /** Writes the gradients for queries, keys and values. */
     void backward(Tensor dy, Operands of, Tensor y, Tensor state, Sizes sizes, Dropout dropout, Operands gradients) {
         Kernels kernels = kernels(sizes.d);
         int units = sizes.b * sizes.heads * sizes.t;

@@ -28,7 +28,6 @@ final class CudaEngine extends RowKernels {
     private final AttentionLauncher attention;
     private final Products products;
 
-    /** An engine with its own products. */
     CudaEngine(Device device, DataType computeType) {
         this(device, computeType, Optional.empty());
     }
@@ -71,7 +70,6 @@ final class CudaEngine extends RowKernels {
         return products.scratchBytes();
     }
 
-    /** Whether the engine's library has an algorithm for a kind of product. */
     boolean hasLibraryFor(ProductSpec spec) {
         return products.hasLibraryFor(spec);
     }

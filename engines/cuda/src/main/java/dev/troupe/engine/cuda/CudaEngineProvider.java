@@ -25,7 +25,6 @@ import java.util.stream.Stream;
  * bfloat16: on the GPU that the configuration names, or in rotation over all GPUs of the driver.
  */
 public final class CudaEngineProvider implements EngineProvider {
-    /** The value of {@code engine.kind} for this engine. */
     public static final String KIND = "cuda";
 
     /** Below engines for processors: {@code auto} takes no engine that has not been measured yet. */
@@ -38,7 +37,6 @@ public final class CudaEngineProvider implements EngineProvider {
     private final Gpus gpus;
     private final CudaProducts products;
 
-    /** For {@link java.util.ServiceLoader}. */
     public CudaEngineProvider() {
         this(DriverGpus.here());
     }
@@ -103,7 +101,6 @@ public final class CudaEngineProvider implements EngineProvider {
         return EngineProvider.unlessFloat32(KIND, settings).or(gpus::obstacle).or(() -> obstacle(settings.device()));
     }
 
-    /** Why the requested GPU is not available. */
     private Optional<String> obstacle(DevicePick pick) {
         if (pick.ordinal().isPresent() && pick.ordinal().getAsInt() >= gpus.list().size()) {
             return Optional.of("engine.device = " + pick.ordinal().getAsInt()
@@ -119,7 +116,6 @@ public final class CudaEngineProvider implements EngineProvider {
         return Optional.empty();
     }
 
-    /** The requested GPUs that can run the kernels. */
     private List<Gpu> asked(DevicePick pick) {
         return gpus.list().stream()
                 .filter(gpu -> gpu.capability() >= LEAST_CAPABILITY

@@ -25,7 +25,6 @@ final class CudaMemory {
         return device;
     }
 
-    /** A tensor of zeros. */
     CudaTensor allocate(DataType dataType, Shape shape) {
         long bytes = Math.multiplyExact(shape.elementCount(), (long) dataType.elementBytes());
         CudaTensor tensor = new CudaTensor(this, dataType, shape, stream.allocate(bytes));

@@ -18,9 +18,7 @@ import java.util.function.Supplier;
  * engine's own kernels compute products that cuBLASLt refuses.
  */
 final class CudaProducts implements ProductLibraries {
-    /** All products by the engine's own kernels. */
     static final String OWN = "own";
-    /** Products by the machine's cuBLASLt. */
     static final String CUBLASLT = "cublaslt";
 
     private static final String FILE_PREFIX = "libcublasLt";
@@ -132,7 +130,6 @@ final class CudaProducts implements ProductLibraries {
         return library(choice).map(library -> choice + " (" + library.name() + ")").orElse(OWN);
     }
 
-    /** The search for cuBLASLt on the machine. */
     Finding finding() {
         try {
             CublasLt library = found.get();

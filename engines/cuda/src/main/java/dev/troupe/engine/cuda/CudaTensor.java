@@ -21,7 +21,6 @@ final class CudaTensor extends EngineTensor {
         this.isRange = false;
     }
 
-    /** A range of another tensor, which holds it. */
     CudaTensor(CudaTensor buffer, long first, Shape shape) {
         super(buffer.dataType, shape);
         this.owner = buffer.owner;
@@ -38,7 +37,6 @@ final class CudaTensor extends EngineTensor {
         return address;
     }
 
-    /** The device with the memory. */
     Device device() {
         return owner.device();
     }

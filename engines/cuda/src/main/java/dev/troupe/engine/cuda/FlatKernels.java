@@ -26,10 +26,8 @@ abstract class FlatKernels implements FallbackEngine {
     private static final int MOST_PARTS = 1024;
     private static final int DROPOUT_THREADS = 128;
     private static final int DIGEST_THREADS = 128;
-    /** Threads for one chunk. */
     private static final int DIGEST_PLACES = 16;
 
-    /** Tensors that one kernel reduces. */
     private static final int MOST_MEMBERS = 8;
 
     final Launch launch;

@@ -44,18 +44,15 @@ final class Launch implements AutoCloseable {
         return of(names.computeIfAbsent(name, any -> any + "_" + suffix));
     }
 
-    /** Adds the address of a tensor; 0 for null. */
     Launch with(Tensor tensor) {
         return wide(tensor == null ? 0 : CudaTensor.of(tensor).address());
     }
 
-    /** Adds the address of an element of a tensor. */
     Launch with(Tensor tensor, long element) {
         CudaTensor own = CudaTensor.of(tensor);
         return wide(own.address() + element * own.dataType().elementBytes());
     }
 
-    /** Adds a number or an address of 64 bits. */
     Launch wide(long value) {
         arguments.addWide(value);
         return this;
@@ -81,12 +78,10 @@ final class Launch implements AutoCloseable {
                 .integer(dropout.site()).integer((int) dropout.microbatch()).integer((int) dropout.step());
     }
 
-    /** Runs it on {@code blocks} blocks of {@code threads} threads. */
     void run(long blocks, int threads) {
         run(blocks, 1, threads);
     }
 
-    /** Runs it on a grid of blocks of {@code threads} threads. */
     void run(long columns, int rows, int threads) {
         stream.launch(kernel, Math.toIntExact(columns), rows, threads, arguments);
     }
@@ -109,7 +104,6 @@ final class Launch implements AutoCloseable {
         return scratch;
     }
 
-    /** Frees scratch memory. */
     @Override
     public void close() {
         if (scratchBytes > 0) {

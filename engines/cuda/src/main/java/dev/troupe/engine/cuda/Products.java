@@ -37,7 +37,6 @@ final class Products implements AutoCloseable {
         this.library = library;
     }
 
-    /** Whether a library has an algorithm for a product. */
     boolean hasLibraryFor(ProductSpec spec) {
         return library != null && library.serves(spec);
     }

@@ -12,7 +12,6 @@ final class Ptx {
     private Ptx() {
     }
 
-    /** The text for the driver. */
     static String text() {
         try (InputStream stream = Ptx.class.getResourceAsStream(RESOURCE)) {
             if (stream == null) {

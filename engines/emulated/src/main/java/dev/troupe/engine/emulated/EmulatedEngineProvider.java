@@ -10,7 +10,6 @@ import java.util.Optional;
 
 /** The provider of engines that keep time instead of computing. */
 public final class EmulatedEngineProvider implements EngineProvider {
-    /** The value of {@code engine.kind} that picks this engine. */
     public static final String KIND = "emulated";
 
     @Override

@@ -22,7 +22,6 @@ final class Activations {
         this.scratch = scratch;
     }
 
-    /** GELU; y may be x. */
     void gelu(INDArray x, INDArray y) {
         INDArray divisor = scratch.slot(Slot.FIRST, x.length()).vector(x.length());
         onePlusExp(x, divisor);

@@ -40,7 +40,6 @@ final class ArrayViews {
         return new ArrayViews(buffer, start + first, part);
     }
 
-    /** All elements as a vector. */
     INDArray flat() {
         return elements;
     }
@@ -90,7 +89,6 @@ final class ArrayViews {
                 new long[]{key.rowStride, key.columnStride}, start + key.offset, order);
     }
 
-    /** Frees the buffer at once. */
     void close() {
         views.clear();
         elements.close();

@@ -23,7 +23,6 @@ final class CudaProbe {
     private static final int CAPABILITY_MAJOR = 75;
     private static final int CAPABILITY_MINOR = 76;
 
-    /** The driver's answer. */
     sealed interface Answer {
     }
 
@@ -35,14 +34,12 @@ final class CudaProbe {
     record Failure(String call, int result) implements Answer {
     }
 
-    /** The GPUs in the driver's order; may be none. */
     record Devices(List<Capability> capabilities) implements Answer {
         Devices {
             capabilities = List.copyOf(capabilities);
         }
     }
 
-    /** The compute capability of one GPU. */
     record Capability(int major, int minor) {
         private boolean served() {
             return major == 3 ? minor >= 7 : major >= 5 && major <= 8;
@@ -86,7 +83,6 @@ final class CudaProbe {
         return null;
     }
 
-    /** Queries the driver of this machine. */
     @SuppressWarnings("restricted")
     static Answer ask() {
         String library = System.getProperty("os.name").startsWith("Windows") ? "nvcuda.dll" : "libcuda.so.1";

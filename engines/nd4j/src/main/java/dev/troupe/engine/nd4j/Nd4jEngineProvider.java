@@ -9,12 +9,10 @@ import java.util.Optional;
 
 /** The provider of engines on ND4J. All engines that are open in a process have the same number of threads. */
 public final class Nd4jEngineProvider implements EngineProvider {
-    /** The value of {@code engine.kind} for this engine. */
     public static final String KIND = "nd4j";
 
     private static final int PREFERENCE = 10;
 
-    /** For {@link java.util.ServiceLoader}. */
     public Nd4jEngineProvider() {
     }
 

@@ -24,7 +24,6 @@ final class Nd4jTensor extends EngineTensor {
         this.views = new ArrayViews(elements);
     }
 
-    /** A range of another tensor, which holds it. */
     Nd4jTensor(Nd4jTensor whole, long first, Shape shape) {
         super(whole.dataType, shape);
         this.owner = whole.owner;
@@ -37,7 +36,6 @@ final class Nd4jTensor extends EngineTensor {
         return views;
     }
 
-    /** All elements as a vector. */
     INDArray flat() {
         return views.flat();
     }
@@ -57,12 +55,10 @@ final class Nd4jTensor extends EngineTensor {
         return views.transposed(size(0), size(1));
     }
 
-    /** A tensor of one dimension as a matrix of one column. */
     INDArray column() {
         return views.matrix(size(0), 1);
     }
 
-    /** A tensor of one dimension as a matrix of one row. */
     INDArray row() {
         return views.matrix(1, size(0));
     }

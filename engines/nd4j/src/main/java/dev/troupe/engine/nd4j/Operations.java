@@ -129,14 +129,12 @@ final class Operations {
         Reference.reachabilityFence(operation);
     }
 
-    /** Sets every element to {@code value}. */
     void fill(double value, INDArray elements) {
         ScalarSet operation = new ScalarSet(elements, value);
         executioner.exec(operation);
         Reference.reachabilityFence(operation);
     }
 
-    /** {@code elements *= factor}. */
     void scale(double factor, INDArray elements) {
         level1.scal(elements.length(), factor, elements);
     }
@@ -146,7 +144,6 @@ final class Operations {
         level1.axpy(elements.length(), factor, elements, sum);
     }
 
-    /** {@code target = source}. */
     void copy(INDArray source, INDArray target) {
         target.assign(source);
     }
@@ -184,12 +181,10 @@ final class Operations {
         executioner.exec(new TimesOneMinus(x, y));
     }
 
-    /** The softmax of each row. */
     void softmax(INDArray x, INDArray y) {
         prepare("softmax", 1).run(x, y);
     }
 
-    /** The largest element of each row. */
     void rowMaximum(INDArray x, INDArray maximum) {
         prepare("reduce_max", 1).run(x, maximum);
     }

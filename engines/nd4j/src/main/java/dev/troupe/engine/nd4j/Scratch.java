@@ -76,7 +76,6 @@ final class Scratch {
         return rowStarts.vector(rows);
     }
 
-    /** Closes everything. */
     void close() {
         slots.values().forEach(ArrayViews::close);
         slots.clear();

@@ -11,7 +11,6 @@ import dev.troupe.engine.provider.EngineSettings;
  * <p>Thread rule: as of {@link dev.troupe.engine.Engine}; tensors may also be allocated and closed on any thread.
  */
 public final class ReferenceEngine extends CheckedEngine {
-    /** The value of {@code engine.kind} for this engine. */
     public static final String KIND = "reference";
 
     /**
@@ -23,7 +22,6 @@ public final class ReferenceEngine extends CheckedEngine {
         this(new EngineSettings(parameterType, 1));
     }
 
-    /** An engine of these types, without tensors. */
     public ReferenceEngine(EngineSettings settings) {
         super(new ReferenceKernels(settings));
     }

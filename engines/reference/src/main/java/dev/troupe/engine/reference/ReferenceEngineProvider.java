@@ -8,7 +8,6 @@ import java.util.Optional;
 
 /** The provider of {@link ReferenceEngine}s, on every machine and in every precision; the last choice of {@code auto}. */
 public final class ReferenceEngineProvider implements EngineProvider {
-    /** For {@link java.util.ServiceLoader}. */
     public ReferenceEngineProvider() {
     }
 

@@ -20,7 +20,6 @@ final class ReferenceKernels implements FallbackEngine {
     private final ReferenceMemory memory = new ReferenceMemory();
     private final TensorDigest digest = new TensorDigest(this);
 
-    /** An engine of these types, without tensors. */
     ReferenceKernels(EngineSettings settings) {
         this.parameterType = settings.parameterType();
         this.computeType = settings.computeType();

@@ -33,7 +33,6 @@ final class ReferenceTensor extends EngineTensor {
         allocate();
     }
 
-    /** A range of another tensor, which holds it. */
     ReferenceTensor(ReferenceTensor whole, long first, Shape shape) {
         super(whole.dataType, shape);
         this.owner = whole.owner;

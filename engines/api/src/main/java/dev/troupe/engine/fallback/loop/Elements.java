@@ -14,14 +14,12 @@ public final class Elements {
         }
     }
 
-    /** Multiplies each element by a factor. */
     public static void scale(double[] elements, double factor) {
         for (int i = 0; i < elements.length; i++) {
             elements[i] *= factor;
         }
     }
 
-    /** The sum of all elements. */
     public static double sum(double[] elements) {
         double total = 0;
         for (double element : elements) {
@@ -30,7 +28,6 @@ public final class Elements {
         return total;
     }
 
-    /** The sum of the squares of all elements. */
     public static double squaredSum(double[] elements) {
         double total = 0;
         for (double element : elements) {

@@ -15,12 +15,10 @@ public final class Bias {
     private Bias() {
     }
 
-    /** Adds {@code bias} to a row. */
     public static void add(long bias, long row, int count) {
         Elements.add(row, bias, row, count);
     }
 
-    /** Bytes of scratch memory for {@code columns} columns. */
     public static long scratchBytes(int columns) {
         return 4L * BLOCK_ROWS * columns;
     }

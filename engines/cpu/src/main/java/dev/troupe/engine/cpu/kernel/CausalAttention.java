@@ -26,7 +26,6 @@ public final class CausalAttention {
     private int d;
     /** H/K, the number of heads that share keys and values. */
     private int sharing;
-    /** One for each thread. */
     private final AttentionTiles[] tiles;
 
     /**
@@ -45,13 +44,11 @@ public final class CausalAttention {
             return new Operands(new Heads(qkv, 0), new Heads(qkv, c), new Heads(qkv, 2 * c));
         }
 
-        /** Three matrices. */
         public static Operands apart(CpuTensor queries, CpuTensor keys, CpuTensor values) {
             return new Operands(new Heads(queries, 0), new Heads(keys, 0), new Heads(values, 0));
         }
     }
 
-    /** Attention on up to {@code threads} threads. */
     public CausalAttention(int threads, Sgemm products) {
         tiles = new AttentionTiles[threads];
         for (int member = 0; member < threads; member++) {
@@ -76,7 +73,6 @@ public final class CausalAttention {
         }
     }
 
-    /** Bytes of scratch memory for one thread. */
     public long scratchBytes(boolean isNarrow) {
         return AttentionTiles.SCRATCH_BYTES + (isNarrow ? 2 * widenedBytes(1) + 2 * widenedBytes(3) : 0);
     }
@@ -111,7 +107,6 @@ public final class CausalAttention {
         narrow(own.y, y, 0, sequence, head);
     }
 
-    /** Bytes of scratch memory for one thread in {@link #last}. */
     public long lastScratchBytes(boolean isNarrow) {
         long sums = wholeFloats(sharing);
         return AttentionTiles.SCRATCH_BYTES + sums

@@ -13,7 +13,6 @@ public final class CrossEntropy {
     private CrossEntropy() {
     }
 
-    /** Bytes of the scratch memory that the kernels need. */
     public static long scratchBytes(int v) {
         return ROW + 4L * v;
     }

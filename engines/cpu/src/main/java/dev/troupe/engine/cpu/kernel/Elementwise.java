@@ -11,7 +11,6 @@ public final class Elementwise {
     public static final int GRAIN = 16384;
     /** Floats that are widened together: few enough for the first cache. */
     private static final int BLOCK = 1024;
-    /** Bytes of the scratch memory that sums of tensors need. */
     public static final long SCRATCH_BYTES = 2 * 4L * BLOCK;
 
     private Elementwise() {

@@ -14,7 +14,6 @@ import jdk.incubator.vector.FloatVector;
  */
 public final class Gelu {
     private static final int BLOCK = 1024;
-    /** Bytes of the scratch memory that the kernels need. */
     public static final long SCRATCH_BYTES = Lanes.ALIGNMENT + 4L * 3 * BLOCK;
 
     private static final double ROOT = Math.sqrt(2 / Math.PI);

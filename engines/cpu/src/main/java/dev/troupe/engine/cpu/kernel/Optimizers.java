@@ -75,7 +75,6 @@ public final class Optimizers {
         }
     }
 
-    /** An update with momentum. */
     public static void sgdMomentum(long weights, long gradients, long velocity, Momentum update, int count) {
         sgdMomentum(weights, gradients, velocity, (float) update.learningRate(), (float) update.momentum(),
                 update.nesterov(), (float) update.weightDecay(), (float) update.gradientScale(), count);

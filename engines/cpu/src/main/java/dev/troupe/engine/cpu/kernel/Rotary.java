@@ -32,7 +32,6 @@ public final class Rotary {
         this.direction = back ? -1 : 1;
     }
 
-    /** Bytes of scratch memory: a row. */
     public static long scratchBytes(int columns) {
         return 4L * columns;
     }

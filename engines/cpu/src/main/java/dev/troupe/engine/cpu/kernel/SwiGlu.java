@@ -11,7 +11,6 @@ import jdk.incubator.vector.FloatVector;
  */
 public final class SwiGlu {
     private static final int BLOCK = 1024;
-    /** Bytes of the scratch memory that the kernels need. */
     public static final long SCRATCH_BYTES = Lanes.ALIGNMENT + 4L * 5 * BLOCK;
 
     private SwiGlu() {

@@ -16,11 +16,9 @@ import jdk.incubator.vector.VectorSpecies;
 public final class Lanes {
     private static final int MOST = 16;
 
-    /** Vectors of floats. */
     public static final VectorSpecies<Float> FLOATS = FloatVector.SPECIES_PREFERRED.length() > MOST
             ? FloatVector.SPECIES_512
             : FloatVector.SPECIES_PREFERRED;
-    /** Floats of a vector. */
     public static final int COUNT = FLOATS.length();
 
     /** Vectors of whole numbers, of the same width. */

@@ -9,7 +9,6 @@ package dev.troupe.engine.cpu.loop;
  * {@link #run} is the only call of these loops, and has too many target classes for the compiler to guess one.
  */
 public enum RowLoop {
-    /** Sets x to a value. */
     FILL {
         @Override
         float of(long x, long y, long z, float value, float factor, int count, long lanes) {
@@ -17,7 +16,6 @@ public enum RowLoop {
             return 0;
         }
     },
-    /** x = x factor. */
     SCALE {
         @Override
         float of(long x, long y, long z, float value, float factor, int count, long lanes) {
@@ -39,7 +37,6 @@ public enum RowLoop {
             return Exponential.ofRow(x, value, y, count, lanes);
         }
     },
-    /** The sum of the products of x and y. */
     DOT {
         @Override
         float of(long x, long y, long z, float value, float factor, int count, long lanes) {
@@ -70,7 +67,6 @@ public enum RowLoop {
             return 0;
         }
     },
-    /** The sum of x. */
     SUM {
         @Override
         float of(long x, long y, long z, float value, float factor, int count, long lanes) {
@@ -110,63 +106,51 @@ public enum RowLoop {
         return LOOPS[loop.ordinal()].of(x, y, z, value, factor, count, lanes);
     }
 
-    /** x = value, of {@code count} floats. */
     public static void fill(long x, float value, int count) {
         run(FILL, x, 0, 0, value, 0, count, 0);
     }
 
-    /** x = x factor. */
     public static void scale(long x, float factor, int count) {
         run(SCALE, x, 0, 0, 0, factor, count, 0);
     }
 
-    /** As {@link Softmax#highest}. */
     public static float highest(long scores, int count, float least, long lanes) {
         return run(HIGHEST, scores, 0, 0, least, 0, count, lanes);
     }
 
-    /** As {@link Exponential#ofRow}. */
     public static float exponentials(long x, float shift, long y, int count, long lanes) {
         return run(EXPONENTIALS, x, y, 0, shift, 0, count, lanes);
     }
 
-    /** As {@link Softmax#dot}. */
     public static float dot(long left, long right, int count, long lanes) {
         return run(DOT, left, right, 0, 0, 0, count, lanes);
     }
 
-    /** As {@link Softmax#backward}. */
     public static void scoreGradients(long probabilities, long dProbabilities, float mean, float scale,
             int wholeVectors) {
         run(SCORE_GRADIENTS, probabilities, dProbabilities, 0, mean, scale, wholeVectors, 0);
     }
 
-    /** As {@link Bfloats#widen}. */
     public static void widen(long numbers, long floats, int count) {
         run(WIDEN, numbers, floats, 0, 0, 0, count, 0);
     }
 
-    /** As {@link Bfloats#narrow}. */
     public static void narrow(long floats, long numbers, int count) {
         run(NARROW, floats, numbers, 0, 0, 0, count, 0);
     }
 
-    /** As {@link RowSums#sum}. */
     public static float sum(long x, int count, long lanes) {
         return run(SUM, x, 0, 0, 0, 0, count, lanes);
     }
 
-    /** As {@link RowSums#squaredOffsets}. */
     public static float squaredOffsets(long x, float mean, int count, long lanes) {
         return run(SQUARED_OFFSETS, x, 0, 0, mean, 0, count, lanes);
     }
 
-    /** As {@link RowSums#backwardSums}. */
     public static void normSums(long dy, long x, long gamma, float mean, float r, int count, long lanes) {
         run(NORM_SUMS, dy, x, gamma, mean, r, count, lanes);
     }
 
-    /** As {@link Masks#apply(long, int, float, long, long, int)}. */
     static void drop(long words, int threshold, float raise, long x, long y, int count) {
         run(DROP, x, y, words, 0, raise, count, threshold);
     }

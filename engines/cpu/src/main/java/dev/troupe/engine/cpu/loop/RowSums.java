@@ -7,7 +7,6 @@ final class RowSums {
     private RowSums() {
     }
 
-    /** The sum of a row. */
     static float sum(long x, int c, long lanes) {
         FloatVector even = Lanes.zeros();
         FloatVector odd = Lanes.zeros();

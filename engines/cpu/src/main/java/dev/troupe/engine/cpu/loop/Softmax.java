@@ -46,7 +46,6 @@ public final class Softmax {
         }
     }
 
-    /** The sum of the products of two rows. */
     static float dot(long left, long right, int count, long lanes) {
         int whole = Lanes.whole(count);
         FloatVector sums = Lanes.zeros();

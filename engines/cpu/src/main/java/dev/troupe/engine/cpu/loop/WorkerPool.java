@@ -10,7 +10,6 @@ import java.util.concurrent.locks.LockSupport;
  * <p>Thread rule: one caller at a time.
  */
 public final class WorkerPool implements AutoCloseable {
-    /** The computation of a piece of the work. */
     @FunctionalInterface
     public interface Piece {
         /**

@@ -36,7 +36,6 @@ public final class CpuTensor extends EngineTensor {
         this.keepsCopies = false;
     }
 
-    /** A range of another tensor, which holds it. */
     public static CpuTensor range(CpuTensor buffer, long first, Shape shape) {
         return new CpuTensor(buffer, first, shape, true);
     }
@@ -94,7 +93,6 @@ public final class CpuTensor extends EngineTensor {
         return copies.getLast().after(changes);
     }
 
-    /** Bytes of all packed copies. */
     long packedBytes() {
         return copies.stream().mapToLong(PackedCopy::bytes).sum();
     }

@@ -2,7 +2,6 @@ package dev.troupe.engine.cpu.memory;
 
 /** A rearrangement of a matrix into the order in which a product reads it. */
 public interface Packer {
-    /** Bytes of a packed matrix. */
     long bytes();
 
     /** Packs the matrix at an address to another one. */

@@ -61,7 +61,6 @@ final class PackedPanels implements AutoCloseable {
                 && biased == withBias && added == accumulate;
     }
 
-    /** Bytes of scratch memory that a call needs. */
     long scratchBytes() {
         return scratchBytes;
     }

@@ -38,7 +38,6 @@ public final class ProductChoice {
         this.libraries = new EnumMap<>(libraries);
     }
 
-    /** Returns a choice by the library of each form. */
     public static ProductChoice of(Map<ProductForm, String> libraries) {
         return new ProductChoice(libraries);
     }
@@ -123,7 +122,6 @@ public final class ProductChoice {
         return name.equals(OPENBLAS) ? OpenBlas.library() : Cblas.at(Path.of(name));
     }
 
-    /** Name and version of a library. */
     public static String version(String name) {
         return switch (name) {
             case ONEDNN -> "oneDNN " + OneDnn.version();
@@ -132,7 +130,6 @@ public final class ProductChoice {
         };
     }
 
-    /** Returns the names of its libraries, each once. */
     public Set<String> names() {
         return new LinkedHashSet<>(libraries.values());
     }

@@ -41,7 +41,6 @@ record ProductTable(String subject, Instant date, List<FormTimes> rows) {
         return row.ratio() > NOISE ? ProductChoice.OPENBLAS : ProductChoice.ONEDNN;
     }
 
-    /** Returns the lines for a person. */
     List<String> lines() {
         return rows.stream()
                 .map(row -> String.format(Locale.ROOT, "%s: oneDNN %.0f, OpenBLAS %.0f GFLOP/s (%.2f times): %s",

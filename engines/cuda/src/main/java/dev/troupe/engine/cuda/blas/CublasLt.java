@@ -28,7 +28,6 @@ import java.util.concurrent.ConcurrentHashMap;
  * <p>Errors: a refusal by the library raises {@link DeviceException} with the library's name of the status.
  */
 public final class CublasLt {
-    /** The library's name in sentences. */
     static final String NAME = "cuBLASLt";
 
     // Values of cublasLt.h, cublas_api.h and library_types.h, under their names there.
@@ -76,15 +75,12 @@ public final class CublasLt {
 
     /** {@code CUBLASLT_MATMUL_DESC_*}: the properties of a product. */
     enum Attribute {
-        /** Whether the left matrix is transposed. */
         TRANSA(3, Integer.BYTES),
-        /** Whether the right matrix is transposed. */
         TRANSB(4, Integer.BYTES),
         /** The operation on a sum before it is stored. */
         EPILOGUE(7, Integer.BYTES),
         /** The address of the bias, a number for each row of the product. */
         BIAS_POINTER(8, Long.BYTES),
-        /** The type of the bias. */
         BIAS_DATA_TYPE(26, Integer.BYTES);
 
         final int code;
@@ -98,17 +94,12 @@ public final class CublasLt {
 
     /** {@code CUBLASLT_MATMUL_PREF_*}: limits on the choice of an algorithm. */
     enum Preference {
-        /** Bytes of scratch memory at most. */
         MAX_WORKSPACE_BYTES(1, Long.BYTES),
         /** The allowed ways of joining parts of a sum. */
         REDUCTION_SCHEME_MASK(3, Integer.BYTES),
-        /** The alignment of the left matrix. */
         MIN_ALIGNMENT_A_BYTES(5, Integer.BYTES),
-        /** The alignment of the right matrix. */
         MIN_ALIGNMENT_B_BYTES(6, Integer.BYTES),
-        /** The alignment of the matrix that is added. */
         MIN_ALIGNMENT_C_BYTES(7, Integer.BYTES),
-        /** The alignment of the product. */
         MIN_ALIGNMENT_D_BYTES(8, Integer.BYTES);
 
         final int code;
@@ -197,12 +188,10 @@ public final class CublasLt {
         return NAME + " " + version;
     }
 
-    /** The file from which it was loaded. */
     public Path file() {
         return file;
     }
 
-    /** A call of the library. */
     @FunctionalInterface
     private interface Call {
         int invoke() throws Throwable;
@@ -243,7 +232,6 @@ public final class CublasLt {
         }
     }
 
-    /** The library's name for a status. */
     @SuppressWarnings("restricted")
     private String statusName(int status) {
         try {

@@ -77,7 +77,6 @@ public final class CublasLtProducts implements AutoCloseable {
         workspace = stream.allocate(WORKSPACE_BYTES);
     }
 
-    /** Whether the library has an algorithm for a product. */
     public boolean serves(ProductSpec spec) {
         return plan(spec).isPresent();
     }

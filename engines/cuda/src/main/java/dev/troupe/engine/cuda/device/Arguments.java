@@ -24,27 +24,22 @@ public final class Arguments implements AutoCloseable {
         }
     }
 
-    /** Removes all arguments. */
     public void clear() {
         count = 0;
     }
 
-    /** Adds a number or an address of 64 bits. */
     public void addWide(long value) {
         slots.setAtIndex(ValueLayout.JAVA_LONG, count++, value);
     }
 
-    /** Adds an integer of 32 bits. */
     public void addInteger(int value) {
         slots.set(ValueLayout.JAVA_INT, (long) count++ * Long.BYTES, value);
     }
 
-    /** Adds a float. */
     public void addReal(float value) {
         slots.set(ValueLayout.JAVA_FLOAT, (long) count++ * Long.BYTES, value);
     }
 
-    /** The number of arguments. */
     public int count() {
         return count;
     }

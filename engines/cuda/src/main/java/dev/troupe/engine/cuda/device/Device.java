@@ -8,7 +8,6 @@ import java.util.Optional;
  * <p>Thread rule: any thread.
  */
 public interface Device {
-    /** Its name, for a person. */
     String name();
 
     /** An empty queue of work on this device. The caller closes it. */

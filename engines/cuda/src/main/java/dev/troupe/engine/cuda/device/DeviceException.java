@@ -4,12 +4,10 @@ package dev.troupe.engine.cuda.device;
 public final class DeviceException extends IllegalStateException {
     private static final long serialVersionUID = 1L;
 
-    /** A failure in one sentence. */
     public DeviceException(String message) {
         super(message);
     }
 
-    /** A failure in one sentence, with its cause. */
     public DeviceException(String message, Throwable cause) {
         super(message, cause);
     }

@@ -25,7 +25,6 @@ public interface DeviceStream extends AutoCloseable {
     /** Writes a word {@code words} times from an address on, which is a multiple of 4. */
     void fill(long address, int word, long words);
 
-    /** Writes zeros. */
     void clear(long address, long bytes);
 
     /** Copies bytes from one place on the device to another; the two do not overlap. */

@@ -121,7 +121,6 @@ public final class DriverDevice implements Device {
         return events;
     }
 
-    /** Its clock. */
     synchronized DeviceClock clock() {
         if (clock == null) {
             clock = new DeviceClock(events(), System::nanoTime);
@@ -134,7 +133,6 @@ public final class DriverDevice implements Device {
         driver.call("turn to " + gpu, () -> (int) setCurrent.invokeExact(context));
     }
 
-    /** The driver's handle of a kernel. */
     long function(String kernel) {
         Long known = functions.get(kernel);
         if (known != null) {
