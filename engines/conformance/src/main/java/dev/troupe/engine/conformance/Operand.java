@@ -25,9 +25,7 @@ record Operand(String name, Role role, Function<Engine, Shape> shape, Elements e
 
     /** The types of a tensor's elements. */
     enum Elements {
-        FLOATS,
-        PRODUCTS,
-        INTEGERS;
+        FLOATS, PRODUCTS, INTEGERS;
 
         DataType on(Engine engine) {
             return switch (this) {

@@ -75,13 +75,11 @@ public final class CublasLt {
 
     /** {@code CUBLASLT_MATMUL_DESC_*}: the properties of a product. */
     enum Attribute {
-        TRANSA(3, Integer.BYTES),
-        TRANSB(4, Integer.BYTES),
+        TRANSA(3, Integer.BYTES), TRANSB(4, Integer.BYTES),
         /** The operation on a sum before it is stored. */
         EPILOGUE(7, Integer.BYTES),
         /** The address of the bias, a number for each row of the product. */
-        BIAS_POINTER(8, Long.BYTES),
-        BIAS_DATA_TYPE(26, Integer.BYTES);
+        BIAS_POINTER(8, Long.BYTES), BIAS_DATA_TYPE(26, Integer.BYTES);
 
         final int code;
         final int bytes;
@@ -96,11 +94,8 @@ public final class CublasLt {
     enum Preference {
         MAX_WORKSPACE_BYTES(1, Long.BYTES),
         /** The allowed ways of joining parts of a sum. */
-        REDUCTION_SCHEME_MASK(3, Integer.BYTES),
-        MIN_ALIGNMENT_A_BYTES(5, Integer.BYTES),
-        MIN_ALIGNMENT_B_BYTES(6, Integer.BYTES),
-        MIN_ALIGNMENT_C_BYTES(7, Integer.BYTES),
-        MIN_ALIGNMENT_D_BYTES(8, Integer.BYTES);
+        REDUCTION_SCHEME_MASK(3, Integer.BYTES), MIN_ALIGNMENT_A_BYTES(5, Integer.BYTES), MIN_ALIGNMENT_B_BYTES(6,
+                Integer.BYTES), MIN_ALIGNMENT_C_BYTES(7, Integer.BYTES), MIN_ALIGNMENT_D_BYTES(8, Integer.BYTES);
 
         final int code;
         final int bytes;
