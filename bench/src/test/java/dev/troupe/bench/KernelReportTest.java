@@ -6,7 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.troupe.bench.kernels.KernelWork;
 import dev.troupe.bench.kernels.Workbench;
 import dev.troupe.engine.Engine;
+import dev.troupe.engine.Kernel;
 import dev.troupe.engine.Tensor;
+import dev.troupe.engine.fallback.FallbackEngine;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.foreign.MemorySegment;
@@ -15,6 +17,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
@@ -24,11 +27,16 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.openjdk.jmh.annotations.Benchmark;
 
 class KernelReportTest {
     /** Measured only under the names of its uses. */
     private static final String MATMUL = "matmul";
+    /** Kernels that are defined by other kernels of the engine. */
+    private static final Set<String> COMPOSED = Set.of("crossEntropyBoth", "layerNormBackward", "linearGelu",
+            "rmsNormBackward");
     private static final Pattern CALL = Pattern.compile("\\.(\\w+)\\(");
 
     @Test
@@ -76,6 +84,19 @@ class KernelReportTest {
             }
         }
         return called;
+    }
+
+    /** A kernel that falls back copies its operands to the host and computes there. */
+    @ParameterizedTest
+    @ValueSource(strings = {"cpu.CpuEngine", "cuda.CudaEngine"})
+    void shouldCallNoKernelInTrainingThatFallsBack(String engine) throws Exception {
+        Set<String> fallbacks = Arrays.stream(Class.forName("dev.troupe.engine." + engine).getMethods())
+                .filter(method -> method.getDeclaringClass().getPackage() == FallbackEngine.class.getPackage())
+                .map(Method::getName).collect(Collectors.toCollection(TreeSet::new));
+        fallbacks.retainAll(Arrays.stream(Kernel.values()).map(Kernel::method).toList());
+        fallbacks.retainAll(called());
+        fallbacks.removeAll(COMPOSED);
+        assertEquals(Set.of(), fallbacks);
     }
 
     @Test

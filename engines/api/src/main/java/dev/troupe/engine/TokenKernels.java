@@ -49,7 +49,7 @@ public interface TokenKernels {
     void shardSum(Tensor rowLogSumExp, Tensor highest, Tensor sums);
 
     /**
-     * Corrects the losses of a shard of the vocabulary to those of the whole. With sums added up over the shards and
+     * Corrects the losses of a shard of the vocabulary for the whole vocabulary. With sums added up over the shards and
      * {@code whole[n] = highest[n] + log(sums[n])}: {@code rowLoss[n] += whole[n] - rowLogSumExp[n]} for a target in this
      * shard, and then {@code rowLogSumExp = whole}. Targets are INT32 [N], negative if not in this shard; all others are
      * float tensors [N].

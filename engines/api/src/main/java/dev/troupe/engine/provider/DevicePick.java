@@ -3,7 +3,7 @@ package dev.troupe.engine.provider;
 import java.util.OptionalInt;
 
 /**
- * The choice of an engine's device among those of its machine; unused by engines without devices.
+ * The choice of an engine's device on its machine; unused by engines without devices.
  *
  * @param ordinal the device that the configuration names, from 0; empty to assign devices in rotation
  * @param turn the number of the engine on its machine, from 0, for the rotation

@@ -7,7 +7,7 @@ import java.util.ServiceLoader;
 import java.util.stream.Collectors;
 
 /**
- * The engines on the class path, loaded by the class loader of the library: that of a thread of the common pool finds no
+ * The engines on the class path, loaded by the class loader of the library: the loader of a pool's thread finds no
  * engine in a fat jar.
  *
  * <p>Thread rule: any thread.
@@ -45,7 +45,7 @@ public final class InstalledEngines {
     }
 
     /**
-     * Returns the class loader for services, configuration and threads of a run: that of the calling thread if it finds
+     * Returns the class loader for services, configuration and threads of a run: the calling thread's if it finds
      * this library, as an application's does, otherwise the library's own.
      */
     public static ClassLoader loader() {

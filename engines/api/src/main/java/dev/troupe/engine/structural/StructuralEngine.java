@@ -28,7 +28,7 @@ public abstract class StructuralEngine implements FallbackEngine {
     /** Called for each kernel; the contents of its operands are meaningless. */
     protected abstract void work(Kernel kernel, Cost cost);
 
-    /** Counts bytes in addition to those of tensors. */
+    /** Counts bytes in addition to tensors. */
     protected final void keep(long bytes) {
         allocatedBytes.addAndGet(bytes);
     }

@@ -10,12 +10,9 @@ import static org.junit.jupiter.api.DynamicTest.dynamicTest;
 
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
-import dev.troupe.engine.Kernel;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
-import dev.troupe.engine.fallback.FallbackEngine;
 import java.lang.ref.SoftReference;
-import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumSet;
@@ -23,9 +20,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Set;
 import java.util.function.UnaryOperator;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicNode;
 import org.junit.jupiter.api.DynamicTest;
@@ -40,7 +35,7 @@ import org.junit.jupiter.api.TestFactory;
  */
 @Tag("parity")
 public abstract class EngineConformance extends JoinedConformance {
-    /** Elements before and after a range: odd, so that ranges begin where no tensor does. */
+    /** Elements before and after a range: odd, so that ranges are not aligned as tensors are. */
     private static final int MARGIN = 5;
     private static final int MOST_REPEATS = 30;
     /** The rounding error of BFLOAT16, relative to a number that may itself be rounded. */
@@ -59,14 +54,6 @@ public abstract class EngineConformance extends JoinedConformance {
     /** The number of repetitions in tests for the same bytes and the same memory. */
     protected int repeats() {
         return MOST_REPEATS;
-    }
-
-    /** Returns the kernels for which a class of engines falls back, by the names of their methods. */
-    protected static Set<String> fallbacks(Class<? extends Engine> engine) {
-        Set<String> kernels = Arrays.stream(Kernel.values()).map(Kernel::method).collect(Collectors.toSet());
-        return Arrays.stream(engine.getMethods())
-                .filter(method -> method.getDeclaringClass().getPackage() == FallbackEngine.class.getPackage())
-                .map(Method::getName).filter(kernels::contains).collect(Collectors.toSet());
     }
 
     /** Whether a case, given by kernel and sizes, runs here; a slow engine may leave some to another test. */
@@ -244,7 +231,7 @@ public abstract class EngineConformance extends JoinedConformance {
                     }
                 }
             }
-            assertTrue(trial.marginsAreUntouched(margin), kernelCase + " wrote beside a range");
+            assertTrue(trial.marginsAreUntouched(margin), kernelCase + " wrote outside a range");
         }
     }
 

@@ -136,7 +136,7 @@ abstract class MemoryConformance {
                     System.arraycopy(turned, 0, expected, from, turned.length);
                     engine.copyFromHost(odd.copyFrom(MemorySegment.ofArray(turned)), tensor, from);
                     assertArrayEquals(expected, HostMemory.bytes(engine, tensor),
-                            String.format(Locale.ROOT, "elements beside %d..%d must stay", first, first + count));
+                            String.format(Locale.ROOT, "elements outside %d..%d must stay", first, first + count));
                 }
             }
         }

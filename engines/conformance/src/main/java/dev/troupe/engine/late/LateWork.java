@@ -95,7 +95,7 @@ final class LateWork {
         for (Copy copy : copies) {
             LateTensor shared = job.shared(copy);
             if (shared != null && (copy.writesTensor || job.name.equals("close"))) {
-                throw misuse(job.name, shared, copy.name + " under way still uses it");
+                throw misuse(job.name, shared, copy.name + " in progress still uses it");
             }
         }
         ordered.add(job);
@@ -113,7 +113,7 @@ final class LateWork {
             LateTensor shared = isBefore ? null : job.shared(copy);
             if (shared != null) {
                 throw misuse(copy.name, shared,
-                        job.name + " was asked for before and may not have run: copy at a fence behind it");
+                        job.name + " was asked for before and may not have run: copy at a fence after it");
             }
             isBefore = isBefore && job != copy.after;
         }

@@ -12,7 +12,7 @@ class BareBfloat16ConformanceTest extends EngineConformance {
         return new CheckedEngine(new BareEngine(DataType.FLOAT32, DataType.BFLOAT16));
     }
 
-    /** One thread and plain loops: each call takes the same path, so few repetitions show as much as many. */
+    /** One thread and plain loops: each call takes the same path, so a few repetitions suffice. */
     @Override
     protected int repeats() {
         return 2;

@@ -13,6 +13,6 @@ class KernelCaseTest {
         Set<String> names = new HashSet<>();
         List<String> again = EngineConformance.cases(true).map(KernelCase::toString).filter(name -> !names.add(name))
                 .toList();
-        assertEquals(List.of(), again, "contents and results of a case are told by its name");
+        assertEquals(List.of(), again, "the name of a case determines its contents and results");
     }
 }

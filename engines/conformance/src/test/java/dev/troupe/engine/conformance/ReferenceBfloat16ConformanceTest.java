@@ -13,7 +13,7 @@ class ReferenceBfloat16ConformanceTest extends EngineConformance {
         return new ReferenceEngine(new EngineSettings(DataType.FLOAT32, DataType.BFLOAT16, threads));
     }
 
-    /** One thread and plain loops: each call takes the same path, so few repetitions show as much as many. */
+    /** One thread and plain loops: each call takes the same path, so a few repetitions suffice. */
     @Override
     protected int repeats() {
         return 2;

@@ -11,7 +11,7 @@ class ReferenceConformanceTest extends EngineConformance {
         return new ReferenceEngine(DataType.FLOAT32);
     }
 
-    /** One thread and plain loops: each call takes the same path, so few repetitions show as much as many. */
+    /** One thread and plain loops: each call takes the same path, so a few repetitions suffice. */
     @Override
     protected int repeats() {
         return 2;

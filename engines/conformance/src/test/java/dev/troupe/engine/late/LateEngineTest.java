@@ -133,7 +133,7 @@ class LateEngineTest {
     void shouldRefuseACopyBeforeItsTensorIsMade() {
         assertEquals(
                 "toHost: FLOAT32 [3] is not free: allocate was asked for before and may not have run: copy at a fence"
-                        + " behind it",
+                        + " after it",
                 refusal(() -> engine.toHost(tensor, 0, MemorySegment.ofArray(new float[3]), Fence.REACHED)));
     }
 
@@ -144,7 +144,7 @@ class LateEngineTest {
         engine.copy(tensor, target);
         assertEquals(
                 "fromHost: FLOAT32 [3] is not free: copy was asked for before and may not have run: copy at a fence"
-                        + " behind it",
+                        + " after it",
                 refusal(() -> engine.fromHost(MemorySegment.ofArray(new float[3]), tensor, 0, Fence.REACHED)));
     }
 
@@ -162,14 +162,14 @@ class LateEngineTest {
     @Test
     void shouldRefuseAKernelOnATensorThatACopyWrites() {
         engine.fromHost(MemorySegment.ofArray(new float[3]), tensor, 0, engine.fence());
-        assertEquals("scale: FLOAT32 [3] is not free: fromHost under way still uses it",
+        assertEquals("scale: FLOAT32 [3] is not free: fromHost in progress still uses it",
                 refusal(() -> engine.scale(tensor, 2)));
     }
 
     @Test
     void shouldRefuseToCloseATensorDuringACopy() {
         engine.toHost(tensor, 0, MemorySegment.ofArray(new float[3]), engine.fence());
-        assertEquals("close: FLOAT32 [3] is not free: toHost under way still uses it",
+        assertEquals("close: FLOAT32 [3] is not free: toHost in progress still uses it",
                 refusal(tensor::close));
     }
 

@@ -181,8 +181,8 @@ class CpuEngineTest {
 
     /**
      * Relative to a tensor's largest element. Gradients of queries and keys are differences of numbers of the size of
-     * the values' gradients, and are nothing but rounding where a text has one token. A loss is the difference of a
-     * sum's logarithm and a logit, and is zero where there is one word. Of bfloat16, an element on the
+     * the values' gradients, and are nothing but rounding if a text has one token. A loss is the difference of a
+     * sum's logarithm and a logit, and is zero for one word. In bfloat16, an element on the
      * edge between two numbers may be rounded to the other one; what is computed from it then is off by some units of
      * its rounding, of 2^-8.
      */

@@ -23,8 +23,8 @@ final class EveryKernel implements AutoCloseable {
     record Sizes(int b, int t, int heads, int c, int m, int v) {
         /**
          * Rows have eight numbers or more. Two or four numbers are now and then so close that their deviation is
-         * rounding, and no two engines agree on it; norms of such rows are a matter of the conformance tests, whose
-         * tolerance knows the row.
+         * rounding, and no two engines agree on it; the conformance tests cover norms of such rows, with a
+         * tolerance for each row.
          */
         static Sizes random(Random random) {
             int heads = 1 + random.nextInt(4);

@@ -34,7 +34,7 @@ public final class JavaProcess {
         Process process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
         try {
             String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
-            assertTrue(process.waitFor(3, TimeUnit.MINUTES), "a process does not end that has said: " + output);
+            assertTrue(process.waitFor(3, TimeUnit.MINUTES), "a process does not end after the output: " + output);
             return process.exitValue() == 0 ? output : "exit " + process.exitValue() + " " + output;
         } finally {
             process.destroyForcibly();

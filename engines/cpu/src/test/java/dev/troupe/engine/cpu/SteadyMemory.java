@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A process that takes steps with every kernel and says what they leave behind: nothing, or a line for each fault. Its
+ * A process that runs steps of every kernel and prints a line for each leak. Its
  * argument is the type of the products.
  */
 final class SteadyMemory {

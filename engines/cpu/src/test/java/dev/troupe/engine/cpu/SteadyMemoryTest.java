@@ -8,7 +8,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Steps hold the same memory and leave no garbage. They are taken in a process of their own: where a loop of vectors has run
+ * Steps keep the same memory and leave no garbage. They run in a separate process: if a loop of vectors has run
  * in fewer than one call of a hundred so far, as with other sizes, the compiler inlines none of its operations, and each
  * makes an object from then on.
  */

@@ -32,7 +32,7 @@ final class Ptx {
             return null;
         }
         return RESOURCE + " must begin with \"" + HEADER + sha256
-                + "\", that of engines/cuda/src/main/cuda, but begins with \""
+                + "\", the sum of engines/cuda/src/main/cuda, but begins with \""
                 + first + "\"; run engines/cuda/build-ptx";
     }
 }

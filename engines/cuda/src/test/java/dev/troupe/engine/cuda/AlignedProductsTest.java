@@ -18,7 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Products of bfloat16 whose operands are aligned, which no case of the conformance tests is: tensor cores read them by
+ * Products of bfloat16 with aligned operands, which the conformance tests lack: tensor cores read them by
  * asynchronous copies. They have the bits of the same products of operands that are not.
  */
 @Tag("parity")

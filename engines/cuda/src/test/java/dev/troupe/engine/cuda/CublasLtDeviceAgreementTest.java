@@ -13,8 +13,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * The products of cuBLASLt beside those of own kernels on a GPU, where there is one with the library: at the sizes of a
- * model, for which the library has other algorithms than for those of the conformance tests.
+ * Products by cuBLASLt against own kernels on a GPU, if a GPU and the library are present: at the sizes of a
+ * model, for which the library has other algorithms than for the sizes of the conformance tests.
  */
 @Tag("long")
 @EnabledIf(value = "isThere", disabledReason = "no GPU here runs it: bench/gpu has the commands for one")

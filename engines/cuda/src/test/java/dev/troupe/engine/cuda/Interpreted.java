@@ -25,7 +25,7 @@ final class Interpreted {
     private Interpreted() {
     }
 
-    /** Whether a case is among those of every build: attention of up to 17 places, and some of the many products. */
+    /** Whether a case is in every build: attention of up to 17 places, and some of the many products. */
     static boolean isQuick(String kernelCase) {
         boolean isLong = kernelCase.contains("T 700") || kernelCase.contains("ttention") && kernelCase.contains("T 97");
         boolean isOneOfMany = kernelCase.startsWith("matmul") && !kernelCase.endsWith("accumulate");

@@ -60,7 +60,7 @@ class LateDeviceTest {
             assertArrayEquals(new float[]{2, 5, 2}, found);
             assertTrue(scaled.isReached());
         }
-        assertTrue(waits < ROUNDS, "the copy has waited for kernels behind its fence");
+        assertTrue(waits < ROUNDS, "the copy has waited for kernels after its fence");
         engine.close();
     }
 

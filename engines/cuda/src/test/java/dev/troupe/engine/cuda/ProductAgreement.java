@@ -13,7 +13,7 @@ import java.util.Random;
 
 /** The products of two engines compared, at sizes that the conformance tests lack. */
 final class ProductAgreement {
-    /** Units of 2^-24 for a term of a sum whose terms are about 1: far below what TF32 would give. */
+    /** Units of 2^-24 for a term of about 1 in a sum: far below what TF32 would give. */
     private static final double ROOM = 8 * 0x1p-24;
     private static final double BFLOAT16_ROOM = 0x1.02p-8;
 

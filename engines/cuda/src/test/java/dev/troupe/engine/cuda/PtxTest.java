@@ -34,7 +34,7 @@ class PtxTest {
 
     @Test
     void shouldReportPtxOfOtherSources() {
-        assertEquals("troupe-80.ptx must begin with \"// Of the sources with SHA-256 00ff\", that of"
+        assertEquals("troupe-80.ptx must begin with \"// Of the sources with SHA-256 00ff\", the sum of"
                 + " engines/cuda/src/main/cuda, but begins with \".version 9.2\"; run engines/cuda/build-ptx",
                 Ptx.strangerTo("00ff", ".version 9.2\n.target sm_80\n"));
     }

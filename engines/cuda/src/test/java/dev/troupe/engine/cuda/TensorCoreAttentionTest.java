@@ -153,7 +153,7 @@ class TensorCoreAttentionTest {
         return new CheckedEngine(new CudaEngine(new InterpretedDevice(module, new Random(9)), DataType.BFLOAT16));
     }
 
-    /** y and the gradients for queries, keys and values, of operands that begin a number of elements behind others. */
+    /** y and the gradients for queries, keys and values, of operands at an offset of some elements. */
     private static float[][] apart(Engine engine, Call call, int offset) {
         try (engine) {
             int places = call.places();

@@ -7,8 +7,8 @@ import org.nd4j.linalg.api.ndarray.INDArray;
 import org.nd4j.linalg.factory.Nd4j;
 
 /**
- * A buffer and the arrays over it. Creating an array costs as much as a small operation (4 microseconds), so each is created
- * once and kept.
+ * A buffer and the arrays over it. Creating an array takes the time of a small operation (4 microseconds), so each is
+ * created once and kept.
  *
  * <p>Thread rule: one thread at a time.
  */

@@ -64,7 +64,7 @@ final class CrossEntropy {
         operations.exp(sums.flat(), sums.flat());
     }
 
-    /** Corrects rowLoss and rowLogSumExp of a shard to those of the whole vocabulary. */
+    /** Corrects rowLoss and rowLogSumExp of a shard for the whole vocabulary. */
     void joinShards(Nd4jTensor targets, Nd4jTensor highest, Nd4jTensor sums, Nd4jTensor rowLoss,
             Nd4jTensor rowLogSumExp) {
         int n = sums.size(0);

@@ -1,14 +1,10 @@
 package dev.troupe.engine.nd4j;
 
-import static org.junit.jupiter.api.Assertions.assertEquals;
-
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.conformance.EngineConformance;
 import dev.troupe.engine.conformance.share.Deal;
 import dev.troupe.engine.provider.EngineSettings;
-import java.util.Set;
-import org.junit.jupiter.api.Test;
 
 /** float32, always one thread: engines that are open together must agree on the number. */
 class Nd4jFloat32ConformanceTest extends EngineConformance {
@@ -25,12 +21,5 @@ class Nd4jFloat32ConformanceTest extends EngineConformance {
     @Override
     protected boolean takes(String kernelCase) {
         return Deal.has("Nd4jFloat32ConformanceTest " + kernelCase, 4);
-    }
-
-    /** Kernels that are defined by others of this engine. */
-    @Test
-    void shouldFallBackToItsOwnKernelsAlone() {
-        assertEquals(Set.of("cast", "crossEntropyBoth", "layerNormBackward", "linearGelu", "rmsNormBackward"),
-                fallbacks(Nd4jEngine.class));
     }
 }

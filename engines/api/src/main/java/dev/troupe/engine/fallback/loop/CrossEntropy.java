@@ -44,7 +44,7 @@ public final class CrossEntropy {
         }
     }
 
-    /** Corrects rowLoss and rowLogSumExp of a shard to those of the whole, all [N]. */
+    /** Corrects rowLoss and rowLogSumExp of a shard for the whole vocabulary, all [N]. */
     public static void joinShards(int[] targets, double[] highest, double[] sums, double[] rowLoss,
             double[] rowLogSumExp) {
         for (int row = 0; row < sums.length; row++) {

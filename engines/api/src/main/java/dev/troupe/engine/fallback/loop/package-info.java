@@ -3,7 +3,7 @@
  * against finite differences.
  *
  * <p>Every sum runs over its terms in ascending order, beginning with what the output held if a kernel adds. So float64
- * gradients that are accumulated over microbatches in order have the bits of those of one large batch. Functions come from
- * {@link StrictMath}, so the bits are also those of any other machine.
+ * gradients that are accumulated over microbatches in order have the bits of one large batch. Functions come from
+ * {@link StrictMath}, so every machine computes the same bits.
  */
 package dev.troupe.engine.fallback.loop;

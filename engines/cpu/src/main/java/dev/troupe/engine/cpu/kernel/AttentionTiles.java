@@ -228,7 +228,7 @@ final class AttentionTiles {
         }
     }
 
-    /** The place of a query's first probability among those of all heads. */
+    /** The place of a query's first probability among all heads' probabilities. */
     private long place(int query) {
         return dropout.placeInAttention(sequence, head, query, t);
     }

@@ -73,7 +73,7 @@ public final class CrossEntropy {
         }
     }
 
-    /** Corrects rowLoss and rowLogSumExp of a shard to those of the whole vocabulary, all [N]. */
+    /** Corrects rowLoss and rowLogSumExp of a shard for the whole vocabulary, all [N]. */
     public static void joinShards(long targets, long highest, long sums, long rowLoss, long rowLogSumExp, int n) {
         for (int row = 0; row < n; row++) {
             double whole = Lanes.get(highest, row) + StrictMath.log(Lanes.get(sums, row));

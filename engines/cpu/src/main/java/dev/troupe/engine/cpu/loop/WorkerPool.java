@@ -103,7 +103,7 @@ public final class WorkerPool implements AutoCloseable {
             }
             done = now;
             look = 0;
-            // The fields are those of this call only while the caller waits for this member.
+            // The fields belong to this call only while the caller waits for this member.
             int members = (int) (now & (1 << MEMBER_BITS) - 1);
             if (member >= members) {
                 continue;

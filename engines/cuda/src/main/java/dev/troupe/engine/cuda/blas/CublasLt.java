@@ -154,7 +154,7 @@ public final class CublasLt {
     @SuppressWarnings("restricted")
     private MethodHandle function(String name, FunctionDescriptor type) {
         return Linker.nativeLinker().downcallHandle(symbols.find(name).orElseThrow(
-                () -> refused("has no function " + name + ": name that of CUDA 12 or 13")), type);
+                () -> refused("has no function " + name + ": name the library of CUDA 12 or 13")), type);
     }
 
     private String version(MethodHandle getVersion) {
@@ -167,8 +167,8 @@ public final class CublasLt {
         if (found < LEAST_VERSION || found >= VERSION_BEYOND) {
             throw refused(
                     String.format(Locale.ROOT,
-                            "says that it is version %d, but versions from %d to below %d are known: "
-                                    + "name that of CUDA 12 or 13",
+                            "reports version %d, but versions from %d to below %d are known: "
+                                    + "name the library of CUDA 12 or 13",
                             found, LEAST_VERSION, VERSION_BEYOND));
         }
         return found / MAJOR + "." + found % MAJOR / MINOR + "." + found % MINOR;
@@ -233,7 +233,7 @@ public final class CublasLt {
             MemorySegment name = (MemorySegment) statusName.invokeExact(status);
             return name.reinterpret(MOST_CHARACTERS).getString(0);
         } catch (Throwable failure) {
-            return "an error whose name could not be read";
+            return "an error without a readable name";
         }
     }
 
@@ -264,7 +264,7 @@ public final class CublasLt {
         try (Arena local = Arena.ofConfined()) {
             MemorySegment slot = local.allocate(JAVA_LONG);
             MemorySegment written = local.allocate(JAVA_LONG);
-            call("tell " + attribute, () -> (int) descGetAttribute.invokeExact(operation, attribute.code, slot,
+            call("read " + attribute, () -> (int) descGetAttribute.invokeExact(operation, attribute.code, slot,
                     (long) attribute.bytes, written));
             return slot.get(JAVA_LONG, 0);
         }

@@ -105,7 +105,7 @@ public final class CublasLtProducts implements AutoCloseable {
             library.multiply(handle, plan.operation, one, right, left, accumulate ? one : zero, product, product,
                     plan.layouts, plan.algorithm, workspace, WORKSPACE_BYTES, stream.handle());
         } catch (DeviceException refused) {
-            stream.fence(); // a lost device says so itself
+            stream.fence(); // a lost device reports itself
             throw refused;
         }
         return true;

@@ -176,7 +176,7 @@ final class Driver {
                     ? found.get(ADDRESS, 0).reinterpret(MOST_CHARACTERS).getString(0)
                     : "an error that it has no words for";
         } catch (Throwable failure) {
-            return "an error whose words could not be read";
+            return "an error without a readable description";
         }
     }
 }

@@ -56,7 +56,7 @@ final class DriverEvents implements DeviceClock.Events {
     /** Guarded by the lock of the device's clock. */
     @Override
     public float milliseconds(long from, long to) {
-        driver.call("tell the time between events", () -> (int) elapsed.invokeExact(answer, from, to));
+        driver.call("measure the time between events", () -> (int) elapsed.invokeExact(answer, from, to));
         return answer.get(JAVA_FLOAT, 0);
     }
 

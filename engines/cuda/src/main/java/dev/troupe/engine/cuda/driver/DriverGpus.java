@@ -107,16 +107,16 @@ public final class DriverGpus implements Gpus {
         MethodHandle totalMemory = driver.function("cuDeviceTotalMem_v2", ADDRESS, JAVA_INT);
         MethodHandle attribute = driver.function("cuDeviceGetAttribute", ADDRESS, JAVA_INT, JAVA_INT);
         driver.call("begin", () -> (int) init.invokeExact(0));
-        long version = driver.ask("say its version", result -> (int) driverVersion.invokeExact(result));
+        long version = driver.ask("report its version", result -> (int) driverVersion.invokeExact(result));
         long count = driver.ask("count GPUs", result -> (int) deviceCount.invokeExact(result));
         List<Gpu> gpus = new ArrayList<>();
         for (int i = 0; i < count; i++) {
             int ordinal = i;
-            long memory = driver.ask("say how much memory GPU " + i + " has",
+            long memory = driver.ask("report the memory of GPU " + i,
                     result -> (int) totalMemory.invokeExact(result, ordinal));
-            long major = driver.ask("say what GPU " + i + " can do",
+            long major = driver.ask("report the capability of GPU " + i,
                     result -> (int) attribute.invokeExact(result, CAPABILITY_MAJOR, ordinal));
-            long minor = driver.ask("say what GPU " + i + " can do",
+            long minor = driver.ask("report the capability of GPU " + i,
                     result -> (int) attribute.invokeExact(result, CAPABILITY_MINOR, ordinal));
             gpus.add(new Gpu(i, name(driver, deviceName, i), memory, (int) (10 * major + minor)));
         }

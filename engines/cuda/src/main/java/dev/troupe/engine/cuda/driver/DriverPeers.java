@@ -50,7 +50,7 @@ final class DriverPeers {
 
     /** Whether the device can reach the memory of the GPU with an ordinal. */
     boolean mayReach(int ordinal) {
-        return driver.ask("say whether " + device + " reaches GPU " + ordinal,
+        return driver.ask("report whether " + device + " reaches GPU " + ordinal,
                 result -> (int) canAccess.invokeExact(result, device.ordinal(), ordinal)) != 0;
     }
 

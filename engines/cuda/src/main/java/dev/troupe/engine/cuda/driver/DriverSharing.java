@@ -111,7 +111,7 @@ final class DriverSharing {
 
     private MemorySegment uuid(int ordinal, Arena local) {
         MemorySegment uuid = local.allocate(UUID_BYTES);
-        driver.call("say which GPU " + ordinal + " is", () -> (int) getUuid.invokeExact(uuid, ordinal));
+        driver.call("report the UUID of GPU " + ordinal, () -> (int) getUuid.invokeExact(uuid, ordinal));
         return uuid;
     }
 

@@ -22,7 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Products by a stand-in for the library, which multiplies as its description says. The three sides differ, so that none is
+ * Products by a stand-in for the library, which multiplies by its description. The three sides differ, so that none is
  * taken for another.
  */
 @Tag("parity")
@@ -185,7 +185,7 @@ class CublasLtProductsTest {
             long product = onDevice(new float[100], DataType.FLOAT32);
             assertFalse(products.multiply(biased, numbers, numbers, numbers + 8, product, false));
             assertTrue(products.multiply(biased, numbers, numbers, numbers + 16, product, false));
-            assertEquals(2, standIn.heuristics(), "where a tensor lies chooses no algorithm");
+            assertEquals(2, standIn.heuristics(), "an address chooses no algorithm");
         }
     }
 

@@ -67,7 +67,7 @@ class CublasLtTest {
     void shouldNameAMissingFunction(String function) {
         StandInCublasLt lacking = new StandInCublasLt(device).without(function);
         assertEquals("the cuBLASLt " + StandInCublasLt.FILE + " has no function " + function
-                + ": name that of CUDA 12 or 13",
+                + ": name the library of CUDA 12 or 13",
                 assertThrows(IllegalStateException.class, lacking::library).getMessage());
     }
 
@@ -75,8 +75,8 @@ class CublasLtTest {
     @ValueSource(longs = {11401, 119999, 140000})
     void shouldRefuseAnotherVersion(long version) {
         StandInCublasLt other = new StandInCublasLt(device, _ -> Answer.HAS, version);
-        assertEquals("the cuBLASLt " + StandInCublasLt.FILE + " says that it is version " + version
-                + ", but versions from 120000 to below 140000 are known: name that of CUDA 12 or 13",
+        assertEquals("the cuBLASLt " + StandInCublasLt.FILE + " reports version " + version
+                + ", but versions from 120000 to below 140000 are known: name the library of CUDA 12 or 13",
                 assertThrows(IllegalStateException.class, other::library).getMessage());
     }
 

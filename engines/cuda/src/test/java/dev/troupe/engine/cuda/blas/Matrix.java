@@ -43,7 +43,7 @@ record Matrix(InterpretedDevice device, long address, Layout layout) {
                 : Bfloat16.toFloat(bytes.get(JAVA_SHORT_UNALIGNED, at));
     }
 
-    /** Its elements by row and column, or those of its transpose. */
+    /** Its elements by row and column, or its transpose's. */
     double[][] numbers(boolean transposed) {
         MemorySegment bytes = bytes();
         int rows = (int) (transposed ? layout.columns : layout.rows);
@@ -61,7 +61,7 @@ record Matrix(InterpretedDevice device, long address, Layout layout) {
      * Takes {@code alpha a b + beta added + bias}, rounded once.
      *
      * @param added may be this; null where beta is 0
-     * @param biases a number a row; null where there is none
+     * @param biases a number for each row; null for none
      */
     void take(float alpha, double[][] a, double[][] b, float beta, Matrix added, MemorySegment biases) {
         double[][] before = added == null ? null : added.numbers(false);

@@ -27,7 +27,7 @@ final class NativeFunctions {
      *
      * @param lookup sees the methods
      * @param prefix of their names
-     * @param failed gives the status that a function returns whose method has thrown: an exception would end the JVM
+     * @param failed returns the status of a function with a method that has thrown: an exception would end the JVM
      */
     static Map<String, MemorySegment> of(Object object, MethodHandles.Lookup lookup, String prefix, Arena arena,
             ToIntFunction<Throwable> failed) {

@@ -50,7 +50,7 @@ public final class StandInCublasLt {
             BIAS_POINTER, 8, BIAS_TYPE, 4);
     private static final int MAX_WORKSPACE = 1;
     private static final int REDUCTION_MASK = 3;
-    /** Of A; those of B, C and D follow. */
+    /** Of A; B, C and D follow. */
     private static final int FIRST_ALIGNMENT = 5;
     private static final Map<Integer, Integer> PREFERENCE_BYTES = Map.of(MAX_WORKSPACE, 8, REDUCTION_MASK, 4, 5, 4, 6,
             4,
@@ -70,13 +70,13 @@ public final class StandInCublasLt {
     private int products;
     private int heuristics;
 
-    /** What the library says of a product. */
+    /** The library's answer about a product. */
     public enum Answer {
         /** There is an algorithm. */
         HAS,
         /** It knows none. */
         NONE,
-        /** It tells of one that is not valid. */
+        /** It returns an invalid one. */
         NONE_VALID,
         /** It does not compute such products. */
         REFUSES,
@@ -276,7 +276,7 @@ public final class StandInCublasLt {
         return ended(preference, Preference.class);
     }
 
-    /** What is asked for, or null where the descriptors do not fit together. */
+    /** The requested product, or null if the descriptors do not fit together. */
     private Asked asked(Operation operation, Layout a, Layout b, Layout c, Layout d) {
         boolean transposeA = operation.get(TRANSPOSE_A, 0) == 1;
         boolean transposeB = operation.get(TRANSPOSE_B, 0) == 1;

@@ -87,7 +87,7 @@ class DriverSharingTest {
     void shouldFreeMemoryThatGetsNoHandle() {
         fake.refusals.put("cuIpcGetMemHandle", 801);
         assertEquals("NVIDIA's driver could not share memory of GPU 0 (A100, 80.0 GiB, compute capability 8.0) with"
-                + " other processes: as the test says (error 801)",
+                + " other processes: as the test wants (error 801)",
                 assertThrows(DeviceException.class, () -> first.share(64)).getMessage());
         assertEquals("cuMemFree_v2 " + OWNED, fake.calls.getLast());
         fake.refusals.clear();

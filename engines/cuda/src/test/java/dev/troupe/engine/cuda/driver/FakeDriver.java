@@ -23,7 +23,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * A driver of two GPUs whose functions are native code that calls this object, so that they are called as the real ones
+ * A driver of two GPUs with native functions that call this object, so that they are called as the real ones
  * are: by their names, with the types of cuda.h (the parameters of the methods) and by the machine's calling convention.
  */
 @SuppressWarnings("restricted")
@@ -44,7 +44,7 @@ class FakeDriver implements SymbolLookup {
     int[] uuids = {7, 8};
     boolean arePeers = true;
     private final Map<String, MemorySegment> functions = new HashMap<>();
-    private final MemorySegment sentence = Arena.global().allocateFrom("as the test says");
+    private final MemorySegment sentence = Arena.global().allocateFrom("as the test wants");
 
     FakeDriver() {
         for (Method method : FakeDriver.class.getMethods()) {

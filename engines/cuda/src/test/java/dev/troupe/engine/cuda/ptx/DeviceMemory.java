@@ -47,7 +47,7 @@ final class DeviceMemory {
         return place(bytes);
     }
 
-    /** Gives bytes an address here, which may be those of another device too. */
+    /** Gives bytes an address here; they may be another device's bytes. */
     synchronized long place(byte[] bytes) {
         long address = next;
         allocations.put(address, new Allocation(address, bytes));

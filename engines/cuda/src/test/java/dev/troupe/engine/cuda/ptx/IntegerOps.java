@@ -4,7 +4,7 @@ import static dev.troupe.engine.cuda.ptx.Warp.LANES;
 
 import java.util.function.IntBinaryOperator;
 
-/** Instructions on integers of 16 and 32 bits; those of 16 bits keep zeros above. */
+/** Instructions on integers of 16 and 32 bits; 16 bits have zeros above. */
 final class IntegerOps {
     private static final int HALF = 0xFFFF;
 

@@ -21,7 +21,7 @@ import java.util.stream.IntStream;
 
 /**
  * A GPU that interprets the PTX of a module: the very text that a driver would be given. Its streams do all they are asked
- * at once, or as late as somebody waits for it, one stream beside the other. Blocks run one after another, in an order
+ * at once, or as late as somebody waits for it, streams independently. Blocks run one after another, in an order
  * that is drawn anew for each launch.
  *
  * <p>Thread rule: any thread; launches run one at a time.

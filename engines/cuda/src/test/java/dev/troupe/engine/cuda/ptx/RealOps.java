@@ -7,7 +7,7 @@ import java.util.function.DoubleBinaryOperator;
 import java.util.function.DoubleUnaryOperator;
 
 /**
- * Instructions on floats and doubles. Those that PTX documents as approximate are off by as much as it allows, in a
+ * Instructions on floats and doubles. Approximate instructions have the largest error that PTX allows, in a
  * direction that is drawn from the operand.
  */
 final class RealOps {

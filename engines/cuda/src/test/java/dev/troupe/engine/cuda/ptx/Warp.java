@@ -6,7 +6,7 @@ import java.util.Deque;
 
 /**
  * 32 threads of a block. Lanes that a branch has parted run one group after another, the one with the earliest instruction
- * first, and are together again where they meet; where an instruction needs all of them, those that come first wait.
+ * first, and are together again where they meet; if an instruction needs all of them, the first wait.
  *
  * <p>Thread rule: one thread.
  */

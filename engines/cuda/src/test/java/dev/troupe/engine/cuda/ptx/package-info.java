@@ -1,2 +1,2 @@
-/** An interpreter of the PTX that the engine ships, which stands for a GPU in the tests. */
+/** An interpreter of the PTX that the engine ships, in place of a GPU in tests. */
 package dev.troupe.engine.cuda.ptx;
