@@ -38,6 +38,8 @@ class PagesTest {
     private static final Pattern CLASS = Pattern
             .compile("`([A-Z][A-Za-z0-9]*[a-z][A-Za-z0-9]*)((?:\\.\\w+)*)(?:\\(\\))?`");
     private static final Pattern DECLARATION = Pattern.compile("\\b(?:class|record|interface|enum) ([A-Z]\\w*)");
+    private static final Pattern PACKAGE = Pattern.compile("(?m)^package ([\\w.]+);");
+    private static final Pattern CELL_OF_PACKAGES = Pattern.compile("`([a-z][a-z.]*)`");
     private static final Pattern UNUSUAL = Pattern
             .compile("(?i)\\b(?:behind|beside|whose|stands|under way|in turns|by turns"
                     + "|goes on|went on|what of)\\b");
@@ -52,10 +54,6 @@ class PagesTest {
 
     static List<Path> guides() {
         return Pages.guides();
-    }
-
-    static List<Path> narrowGuides() {
-        return guides().stream().filter(page -> !page.endsWith("architecture.md")).toList();
     }
 
     static List<Path> pages() {
@@ -87,7 +85,7 @@ class PagesTest {
 
     /** Tables and fences have lines of any length. */
     @ParameterizedTest(name = "{0}")
-    @MethodSource("narrowGuides")
+    @MethodSource("guides")
     void shouldHaveLinesThatAnEditorShowsWhole(Path page) {
         String prose = Pattern.compile("(?ms)^ *```.*?^ *```$").matcher(Pages.text(page)).replaceAll("");
         assertEquals(List.of(),
@@ -96,7 +94,7 @@ class PagesTest {
 
     /** Words of which CONTRIBUTING names a plainer one. */
     @ParameterizedTest(name = "{0}")
-    @MethodSource("narrowGuides")
+    @MethodSource("guides")
     void shouldUseTheUsualWords(Path page) {
         String prose = Pattern.compile("(?ms)^ *```.*?^ *```$|`[^`]*`|\"[^\"]*\"").matcher(Pages.text(page))
                 .replaceAll("");
@@ -181,6 +179,32 @@ class PagesTest {
     private static boolean hasMembers(String source, String members) {
         return Stream.of(members.split("\\.")).filter(member -> !member.isEmpty())
                 .allMatch(member -> Pattern.compile("\\b" + member + "\\b").matcher(source).find());
+    }
+
+    /** The last cell of a row of the paths through the code has the packages of the classes in the cell before it. */
+    @Test
+    void shouldFindTheClassesOfAPathInItsPackages() {
+        Map<String, List<String>> packages = new HashMap<>(); // of each type, the packages that declare one of its name
+        SourceTree.TEXTS.values().forEach(text -> PACKAGE.matcher(text).results().findFirst()
+                .ifPresent(home -> DECLARATION.matcher(text).results().forEach(found -> packages
+                        .computeIfAbsent(found.group(1), _ -> new ArrayList<>()).add(home.group(1)))));
+        String page = Pages.text("docs/architecture.md");
+        List<String> wrong = new ArrayList<>();
+        int rows = 0;
+        for (String row : page.substring(page.indexOf("## The path"), page.indexOf("## Three dimensions")).lines()
+                .filter(line -> line.startsWith("| ")).toList()) {
+            String[] cells = row.split(" \\| ?");
+            List<String> homes = CELL_OF_PACKAGES.matcher(cells[cells.length - 1]).results()
+                    .map(found -> "dev.troupe." + found.group(1)).toList();
+            CLASS.matcher(cells[cells.length - 2]).results().filter(
+                    found -> packages.getOrDefault(found.group(1), List.of()).stream()
+                            .noneMatch(home -> homes.stream().anyMatch(
+                                    named -> home.equals(named) || home.startsWith(named + "."))))
+                    .forEach(found -> wrong.add(found.group() + " is not in " + homes));
+            rows += homes.isEmpty() ? 0 : 1;
+        }
+        assertEquals(List.of(), wrong);
+        assertTrue(rows > 40, rows + " rows");
     }
 
     private static Stream<String> glossaryClasses() {
