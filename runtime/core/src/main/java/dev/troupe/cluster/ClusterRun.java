@@ -149,7 +149,7 @@ public final class ClusterRun {
                 () -> lost.whyEnded(self.name()));
     }
 
-    /** Opens the node's management port, where it has one. */
+    /** Opens the node's management port, if it has one. */
     private static void serve(PreparedRun run, ClusterSpec cluster, NodeSpec self, ActorSystem<?> system,
             Leader leader, CompletableFuture<RunOutcome> outcome) {
         StatusBoard.of(system.classicSystem()).set(NodeStatus.of(self.name(), self.ranks()));
@@ -157,13 +157,12 @@ public final class ClusterRun {
             return;
         }
         RunPage page = new RunPage(run.request().output());
-        PageRoutes.serve(system.classicSystem(), cluster, self, page, leader.beside(page.routes()));
-        ManagementPort.open(system.classicSystem(), cluster, self).whenComplete((_, failure) -> {
-            if (failure != null) {
-                outcome.complete(RunOutcome.refused(
-                        Ports.refused(self, "management-port", self.managementPort(), failure).getMessage()));
-            }
-        });
+        try {
+            ManagementPort.open(system.classicSystem(), cluster, self, page, leader.beside(page.routes()));
+        } catch (IOException taken) {
+            outcome.complete(RunOutcome
+                    .refused(Ports.refused(self, "management-port", self.managementPort(), taken).getMessage()));
+        }
     }
 
     private static Transport faulty(PreparedRun run, NodeSpec self, Transport transport, FaultInjector faults,

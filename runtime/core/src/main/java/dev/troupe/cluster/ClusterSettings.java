@@ -53,10 +53,6 @@ final class ClusterSettings {
             settings.put(ControlLink.SETTING, true);
         }
         settings.put("pekko.cluster.failure-detector.acceptable-heartbeat-pause", pause(cluster, self));
-        if (self.managementPort() > 0) {
-            settings.put("pekko.management.http.hostname", self.host());
-            settings.put("pekko.management.http.port", self.managementPort());
-        }
         return cluster.tls().map(ClusterSettings::of).orElseGet(ConfigFactory::empty)
                 .withFallback(ConfigFactory.parseMap(settings)).withFallback(ActorSystems.ofNode());
     }

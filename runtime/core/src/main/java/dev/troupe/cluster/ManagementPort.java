@@ -1,59 +1,70 @@
 package dev.troupe.cluster;
 
+import dev.troupe.cluster.status.StatusRoutes;
 import dev.troupe.cluster.tls.Certificates;
 import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.cluster.NodeSpec;
+import dev.troupe.page.Answer;
+import dev.troupe.page.PageServer;
+import dev.troupe.page.Routes;
 import dev.troupe.page.RunPage;
+import java.io.IOException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
-import java.time.Duration;
-import java.util.concurrent.CompletionStage;
+import java.util.Optional;
+import java.util.Set;
 import java.util.regex.Pattern;
 import org.apache.pekko.actor.ActorSystem;
-import org.apache.pekko.http.javadsl.ConnectionContext;
-import org.apache.pekko.http.javadsl.Http;
-import org.apache.pekko.http.javadsl.ServerBinding;
-import org.apache.pekko.http.javadsl.ServerBuilder;
-import org.apache.pekko.http.javadsl.model.StatusCodes;
-import org.apache.pekko.http.javadsl.server.AllDirectives;
-import org.apache.pekko.http.javadsl.server.Route;
-import org.apache.pekko.management.javadsl.PekkoManagement;
+import org.apache.pekko.cluster.Cluster;
+import org.apache.pekko.cluster.MemberStatus;
 
 /**
- * A node's management port. Without certificates it answers only under the addresses of its node: a request under another
- * name comes from a page of another site with a name that resolves to this address.
+ * A node's management port: its health and status, and the page of the run. Without certificates it answers only under the
+ * addresses of its node, since another name belongs to a page of another site that resolves it to this address.
  */
-final class ManagementPort extends AllDirectives {
+final class ManagementPort {
     private static final Pattern LITERAL = Pattern.compile("\\[?[0-9a-fA-F.:]*[.:][0-9a-fA-F.:]*]?");
-    private static final Duration CLOSING = Duration.ofSeconds(1);
+    private static final Set<MemberStatus> READY = Set.of(MemberStatus.up(), MemberStatus.weaklyUp());
+    private static final String TEXT = "text/plain; charset=utf-8";
 
-    private final NodeSpec self;
-
-    private ManagementPort(NodeSpec self) {
-        this.self = self;
+    private ManagementPort() {
     }
 
     /**
-     * Opens the port for HTTP, or for HTTPS if the cluster has certificates. They are read for every connection, so that
-     * they can be renewed.
+     * Opens the port until the actor system ends: HTTP, and HTTPS if the cluster has certificates.
+     *
+     * @param page the paths of the page
+     * @throws IOException if the port is taken
      */
-    static CompletionStage<ServerBinding> open(ActorSystem system, ClusterSpec cluster, NodeSpec self) {
-        ServerBuilder server = Http.get(system).newServerAt(self.host(), self.managementPort());
-        Route all = PekkoManagement.get(system).getRoutes();
-        Route guarded = cluster.tls().isPresent() ? all : new ManagementPort(self).guarded(all);
-        return cluster.tls()
-                .map(tls -> server.enableHttps(ConnectionContext.httpsServer(() -> Certificates.server(tls))))
-                .orElse(server).bind(guarded).thenApply(port -> port.addToCoordinatedShutdown(CLOSING, () -> system));
+    static void open(ActorSystem system, ClusterSpec cluster, NodeSpec self, RunPage run, Routes page)
+            throws IOException {
+        Routes all = StatusRoutes.with(page, system).with("/alive", _ -> Answer.text(TEXT, "OK"))
+                .with("/ready", _ -> READY.contains(Cluster.get(system).selfMember().status())
+                        ? Answer.text(TEXT, "OK")
+                        : Answer.notYet("the node is no member of the cluster yet"));
+        PageServer server = PageServer.open(new InetSocketAddress(self.host(), self.managementPort()),
+                cluster.tls().map(Certificates::server),
+                cluster.tls().isPresent() ? (_, _) -> Optional.empty() : guard(self, page), run, all);
+        system.registerOnTermination(server::close);
     }
 
-    private Route guarded(Route all) {
-        return extractUri(uri -> isOwn(uri.host().address())
-                ? all
-                : complete(StatusCodes.FORBIDDEN, "this port answers under the address of its node alone: ask "
-                        + self.host() + ":" + self.managementPort() + "\n"));
+    /** Returns the rule of a port without certificates. The page is for this machine alone. */
+    static PageServer.Guard guard(NodeSpec self, Routes page) {
+        return (host, path) -> {
+            if (!isOwn(self, host)) {
+                return Optional.of(Answer.forbidden("this port answers under the address of its node alone: ask "
+                        + self.host() + ":" + self.managementPort()));
+            }
+            boolean isOfPage = path.equals(RunPage.EVENTS) || page.has(path);
+            return isOfPage && !(RunPage.LOOPBACK.contains(self.host()) && RunPage.LOOPBACK.contains(host))
+                    ? Optional.of(Answer.forbidden("the page is served under a loopback address, or with cluster.tls;"
+                            + " elsewhere troupe page serves it from the run's directory"))
+                    : Optional.empty();
+        };
     }
 
-    private boolean isOwn(String host) {
+    private static boolean isOwn(NodeSpec self, String host) {
         if (host.equalsIgnoreCase(self.host())) {
             return true;
         }

@@ -19,8 +19,7 @@ public final class ActorSystems {
     private static final List<String> DEFAULTS = List.of("pekko.version", "pekko.actor.typed.restart-stash-capacity",
             "pekko.actor.provider");
     private static final List<String> CLUSTER_DEFAULTS = List.of("pekko.remote.artery.bind.hostname",
-            "pekko.cluster.roles", "pekko.cluster.singleton.role", "pekko.http.version",
-            "pekko.management.http.port", "pekko.serialization.jackson.migrations");
+            "pekko.cluster.roles", "pekko.cluster.singleton.role", "pekko.serialization.jackson.migrations");
 
     /** Pekko's configuration of thousands of lines is read once, for JVMs with many runs. */
     private static Config ofOneProcess;

@@ -10,6 +10,9 @@ import dev.troupe.cluster.status.StatusQuery;
 import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.engine.conformance.share.Dealt;
 import dev.troupe.liveness.TwoNodes;
+import dev.troupe.page.Routes;
+import dev.troupe.page.RunPage;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -73,8 +76,8 @@ class MembersTest {
         assertEquals(Set.of("a", "b"), LostNodes.present(a));
         NodeStatus status = NodeStatus.of("a", List.of(0));
         StatusBoard.of(a.classicSystem()).set(status);
-        ManagementPort.open(a.classicSystem(), cluster, cluster.node("a")).toCompletableFuture()
-                .get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+        ManagementPort.open(a.classicSystem(), cluster, cluster.node("a"), new RunPage(Path.of("target")),
+                Routes.none());
         try (StatusQuery query = new StatusQuery(Optional.empty())) {
             Optional<NodeStatus> answer = Optional.empty();
             long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
@@ -87,7 +90,7 @@ class MembersTest {
 
     /** Its own downing removes the members one by one, the lost one too, before anybody asks why it ended. */
     @Test
-    void shouldSayWhyTheMinorityOfAPartitionEnded() throws Exception {
+    void shouldReportWhyTheMinorityOfAPartitionEnded() throws Exception {
         ClusterSpec cluster = TwoNodes.find();
         String quick = ControlLink.SETTING + " = on\n" + """
                 pekko.cluster.failure-detector.acceptable-heartbeat-pause = 3 s

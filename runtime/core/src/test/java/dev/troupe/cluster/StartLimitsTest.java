@@ -34,7 +34,7 @@ class StartLimitsTest {
             .compile("pekko\\.(persistence|coordination|discovery|reliable-delivery"
                     + "|circuit-breaker|cluster\\.(sharding|client|distributed-data|ddata|multi-data-center|typed)"
                     + "|cluster\\.split-brain-resolver\\.lease-majority|remote\\.(classic|artery\\.advanced\\.aeron)"
-                    + "|http\\.(client|host-connection-pool|server\\.websocket|server\\.http2)|io\\.(dns|udp|udp-connected)"
+                    + "|io\\.(dns|udp|udp-connected)"
                     + "|test|actor\\.testkit|actor\\.typed|actor\\.default-mailbox|actor\\.deployment|.*\\.stream-ref)\\..*");
 
     private static final Map<String, String> MAY_BE_SHORT = Map.ofEntries(
@@ -72,6 +72,6 @@ class StartLimitsTest {
         assertEquals(Map.of(), tooShort);
         assertTrue(limits.containsAll(MAY_BE_SHORT.keySet()), "an exception that is none any more");
         assertTrue(limits.containsAll(Set.of("pekko.remote.artery.bind.bind-timeout", "pekko.actor.creation-timeout",
-                "pekko.http.server.bind-timeout", "pekko.io.tcp.register-timeout")), limits.toString());
+                "pekko.io.tcp.register-timeout")), limits.toString());
     }
 }

@@ -11,6 +11,8 @@ import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.cluster.NodeSpec;
 import dev.troupe.config.cluster.TlsSpec;
 import dev.troupe.page.Answer;
+import dev.troupe.page.PageServer;
+import dev.troupe.page.Routes;
 import dev.troupe.page.RunPage;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -37,11 +39,13 @@ import org.junit.jupiter.api.io.TempDir;
 /** A node's management port, with the settings that a node has. */
 @Tag("actor")
 class StatusQueryTest {
+    private static final String TEXT = "text/plain; version=0.0.4; charset=utf-8";
+
     @TempDir
     private Path directory;
 
     @Test
-    void shouldReceiveTheStatusOfANode() throws Exception {
+    void shouldReturnTheStatusOfANode() throws Exception {
         ClusterSpec cluster = cluster("");
         NodeSpec node = cluster.node("a");
         try (StatusQuery query = new StatusQuery(Optional.empty())) {
@@ -53,12 +57,14 @@ class StatusQueryTest {
                         Optional.of(new NodeStatus.Progress(7, 1.25, 640, List.of("stage 1 is a straggler"))),
                         List.of("b"));
                 StatusBoard.of(system.classicSystem()).set(status);
-                ManagementPort.open(system.classicSystem(), cluster, node).toCompletableFuture().get(30,
-                        TimeUnit.SECONDS);
-                assertEquals(status, told(query, node));
+                RunPage page = new RunPage(directory);
+                ManagementPort.open(system.classicSystem(), cluster, node, page,
+                        page.routes().with("/metrics", _ -> Answer.text(TEXT, "a 1\n")));
+                assertEquals(status, answer(query, node));
                 requireOwnNames(node);
-                requirePage(node, system, cluster);
-                assertEquals(status, told(query, node));
+                requireHealth(node);
+                requirePage(node);
+                assertEquals(status, answer(query, node));
             } finally {
                 system.terminate();
                 system.getWhenTerminated().toCompletableFuture().get(30, TimeUnit.SECONDS);
@@ -82,8 +88,8 @@ class StatusQueryTest {
                 StatusQuery strange = new StatusQuery(Optional.of(stranger))) {
             NodeStatus status = NodeStatus.of("a", List.of(0));
             StatusBoard.of(system.classicSystem()).set(status);
-            ManagementPort.open(system.classicSystem(), cluster, node).toCompletableFuture().get(30, TimeUnit.SECONDS);
-            assertEquals(status, told(query, node));
+            ManagementPort.open(system.classicSystem(), cluster, node, new RunPage(directory), Routes.none());
+            assertEquals(status, answer(query, node));
             assertEquals(Optional.empty(), plain.of(node));
             assertEquals(Optional.empty(), strange.of(node));
         } finally {
@@ -93,7 +99,7 @@ class StatusQueryTest {
     }
 
     /** Asks until there is an answer: a question has its patience, which the first handshake of a busy machine may take. */
-    private static NodeStatus told(StatusQuery query, NodeSpec node) throws InterruptedException {
+    private static NodeStatus answer(StatusQuery query, NodeSpec node) throws InterruptedException {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
         Optional<NodeStatus> answer = query.of(node);
         while (answer.isEmpty() && System.nanoTime() < deadline) {
@@ -125,17 +131,24 @@ class StatusQueryTest {
         }
     }
 
-    /** The page of the run is on the same port, for this machine alone. */
-    private void requirePage(NodeSpec node, ActorSystem<Void> system, ClusterSpec cluster) throws Exception {
-        RunPage page = new RunPage(directory);
+    private static void requireHealth(NodeSpec node) throws Exception {
         try (HttpClient client = HttpClient.newHttpClient()) {
-            assertEquals(404, get(client, node, "/page.js").statusCode());
-            String text = "text/plain; version=0.0.4; charset=utf-8";
-            PageRoutes.serve(system.classicSystem(), cluster, node, page,
-                    page.routes().with("/metrics", _ -> Answer.text(text, "a 1\n")));
+            assertEquals(200, get(client, node, "/alive").statusCode());
+            long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+            int ready = get(client, node, "/ready").statusCode();
+            while (ready == 503 && System.nanoTime() < deadline) { // until the node has formed its cluster
+                ready = get(client, node, "/ready").statusCode();
+            }
+            assertEquals(200, ready);
+        }
+    }
+
+    /** The page of the run is on the same port, for this machine alone. */
+    private void requirePage(NodeSpec node) throws Exception {
+        try (HttpClient client = HttpClient.newHttpClient()) {
             HttpResponse<String> meters = get(client, node, "/metrics");
             assertEquals("a 1\n", meters.body());
-            assertEquals(text, meters.headers().firstValue("Content-Type").orElseThrow().toLowerCase(Locale.ROOT));
+            assertEquals(TEXT, meters.headers().firstValue("Content-Type").orElseThrow().toLowerCase(Locale.ROOT));
             HttpResponse<String> script = get(client, node, "/page.js");
             assertEquals(200, script.statusCode());
             assertTrue(script.headers().firstValue("Content-Security-Policy").isPresent());
@@ -144,11 +157,13 @@ class StatusQueryTest {
                     HttpResponse.BodyHandlers.ofLines()).body()) {
                 assertEquals("event: now", events.iterator().next());
             }
-            NodeSpec elsewhere = new NodeSpec("a", "machine-1.lan", node.controlPort(), node.dataPort(),
-                    node.managementPort(), node.engine(), node.ranks(), node.standby());
-            PageRoutes.serve(system.classicSystem(), cluster, elsewhere, page, page.routes());
-            assertEquals(403, get(client, node, "/page.js").statusCode());
         }
+        NodeSpec elsewhere = new NodeSpec("a", "192.0.2.1", node.controlPort(), node.dataPort(),
+                node.managementPort(), node.engine(), node.ranks(), node.standby());
+        PageServer.Guard guard = ManagementPort.guard(elsewhere, new RunPage(directory).routes());
+        assertEquals(403, guard.refusal("192.0.2.1", "/page.js").orElseThrow().status());
+        assertEquals(403, guard.refusal("127.0.0.1", "/alive").orElseThrow().status());
+        assertEquals(Optional.empty(), guard.refusal("192.0.2.1", "/alive"));
     }
 
     private static HttpResponse<String> get(HttpClient client, NodeSpec node, String path)

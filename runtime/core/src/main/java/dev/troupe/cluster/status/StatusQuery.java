@@ -33,7 +33,7 @@ public final class StatusQuery implements AutoCloseable {
 
     /** Returns the status of a node; empty if its management port does not answer within 3 seconds. */
     public Optional<NodeStatus> of(NodeSpec node) throws InterruptedException {
-        URI address = URI.create(scheme + "://" + node.address(node.managementPort()) + "/troupe/status");
+        URI address = URI.create(scheme + "://" + node.address(node.managementPort()) + StatusRoutes.PATH);
         try {
             HttpResponse<String> answer = client.send(HttpRequest.newBuilder(address).timeout(PATIENCE).build(),
                     HttpResponse.BodyHandlers.ofString());

@@ -3,29 +3,22 @@ package dev.troupe.cluster.status;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.datatype.jdk8.Jdk8Module;
-import org.apache.pekko.actor.ExtendedActorSystem;
-import org.apache.pekko.http.javadsl.model.ContentTypes;
-import org.apache.pekko.http.javadsl.model.HttpEntities;
-import org.apache.pekko.http.javadsl.server.AllDirectives;
-import org.apache.pekko.http.javadsl.server.Route;
-import org.apache.pekko.management.javadsl.ManagementRouteProvider;
-import org.apache.pekko.management.javadsl.ManagementRouteProviderSettings;
+import dev.troupe.page.Answer;
+import dev.troupe.page.Routes;
+import org.apache.pekko.actor.ActorSystem;
 
-/** {@code GET /troupe/status} on the management port: the {@link NodeStatus} of this node, as JSON. */
-public final class StatusRoutes extends AllDirectives implements ManagementRouteProvider {
+/** The path of a node's {@link NodeStatus} on its management port, as JSON. */
+public final class StatusRoutes {
+    static final String PATH = "/troupe/status";
+
     private static final JsonMapper JSON = JsonMapper.builder().addModule(new Jdk8Module()).build();
 
-    private final ExtendedActorSystem system;
-
-    /** Pekko Management finds this class through its configuration. */
-    public StatusRoutes(ExtendedActorSystem system) {
-        this.system = system;
+    private StatusRoutes() {
     }
 
-    @Override
-    public Route routes(ManagementRouteProviderSettings settings) {
-        return pathPrefix("troupe", () -> path("status", () -> get(() -> complete(
-                HttpEntities.create(ContentTypes.APPLICATION_JSON, json(StatusBoard.of(system).status()))))));
+    /** Returns routes, and the status of a node in addition. */
+    public static Routes with(Routes routes, ActorSystem system) {
+        return routes.with(PATH, _ -> Answer.text(Answer.JSON, json(StatusBoard.of(system).status())));
     }
 
     private static String json(NodeStatus status) {

@@ -21,14 +21,13 @@ import java.util.Base64;
 import java.util.function.BiFunction;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
-import javax.net.ssl.SSLEngine;
 import javax.net.ssl.TrustManager;
 import javax.net.ssl.TrustManagerFactory;
 import javax.net.ssl.X509TrustManager;
 
 /**
- * The certificate files of a node. Pekko reads them anew for every connection, and would show a wrong file only by the
- * fact that no node joins.
+ * The certificate files of a node. They are read again for every connection, so a wrong file would show only by the fact
+ * that no node joins: the files are checked at the start.
  */
 public final class Certificates {
     private static final String CERTIFICATE = "cluster.tls.certificate";
@@ -84,14 +83,11 @@ public final class Certificates {
     }
 
     /**
-     * Returns the server's side of one connection, which shows the certificate and asks for none.
-     *
-     * @throws UsageException if a file cannot be read now
+     * Returns the context of a server that shows the certificate and asks for none. The files are read for every
+     * connection, so that they can be renewed.
      */
-    public static SSLEngine server(TlsSpec tls) {
-        SSLEngine engine = context(tls).createSSLEngine();
-        engine.setUseClientMode(false);
-        return engine;
+    public static SSLContext server(TlsSpec tls) {
+        return new RenewedContext(() -> context(tls));
     }
 
     private static SSLContext context(TlsSpec tls,
