@@ -95,7 +95,7 @@ class FailureTest {
         List<String> settings = faulty();
         settings.add("training.checkpoint-every=2");
         Execution failed = Execution.train(run, settings);
-        failed.requireFailed("step 4", "It can go on from " + run.resolve("checkpoints").resolve("step-000004")
+        failed.requireFailed("step 4", "It can resume from " + run.resolve("checkpoints").resolve("step-000004")
                 + " with --resume");
         FaultyEngineProvider.breakNothing();
         Execution.resume(run).requireDone();
@@ -132,7 +132,7 @@ class FailureTest {
         Files.createFile(run.resolve("checkpoints").resolve("step-000002.partial"));
         Execution resumed = Execution.resume(run, "-s", "training.steps=2");
         resumed.requireFailed("the checkpoint at its end, after 2 steps, could not be written",
-                "It can go on from " + run.resolve("checkpoints").resolve("step-000001") + " with --resume");
+                "It can resume from " + run.resolve("checkpoints").resolve("step-000001") + " with --resume");
     }
 
     @ParameterizedTest

@@ -155,7 +155,7 @@ class ResumeTest {
         Execution resumed = Execution.resume(cut, "-s", STEPS + golden.steps());
         resumed.requireDone();
         assertTrue(resumed.output().contains("Passed over a checkpoint: " + part
-                + " is damaged (its SHA-256 differs from the manifest's).\nGoing on after step 1; step 2 is done again."),
+                + " is damaged (its SHA-256 differs from the manifest's).\nResuming after step 1; step 2 is repeated."),
                 resumed.output());
         RunFiles.assertSameBits(whole, cut);
     }
@@ -194,7 +194,7 @@ class ResumeTest {
         byte[] weights = RunFiles.exportedBytes(run);
         String output = Execution.resume(run).requireDone().output();
         assertTrue(output.contains("All 2 steps are done; the model is written again."), output);
-        assertTrue(output.contains(" is done after 2 steps; -s training.steps=N goes on."), output);
+        assertTrue(output.contains(" is done after 2 steps; -s training.steps=N continues it."), output);
         assertFalse(output.contains("NaN") || output.contains("The loss"), output);
         assertEquals(results, RunFiles.results(run));
         assertArrayEquals(weights, RunFiles.exportedBytes(run));

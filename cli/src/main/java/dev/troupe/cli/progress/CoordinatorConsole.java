@@ -52,7 +52,7 @@ public final class CoordinatorConsole implements Leader, AutoCloseable {
     public void loseDevice(String why) {
         System.err.println("troupe: this node ends with exit code " + ExitCode.TRY_AGAIN
                 + ", since its process cannot use its device again: " + why);
-        // Not System.exit, whose hooks would free memory of a device that takes no calls.
+        // Not System.exit, since its hooks would free memory of a device that takes no calls.
         Runtime.getRuntime().halt(ExitCode.TRY_AGAIN);
     }
 
@@ -100,7 +100,7 @@ public final class CoordinatorConsole implements Leader, AutoCloseable {
             case RunEnd.Failed(String reason) -> {
                 System.err.println("troupe: the run failed: " + reason);
                 journal.lastCheckpoint().ifPresent(checkpoint -> System.err
-                        .println("        It can go on from " + checkpoint + " with --resume."));
+                        .println("        It can resume from " + checkpoint + " with --resume."));
                 yield ExitCode.RUN_FAILED;
             }
             case RunEnd.WithoutWeights() -> {

@@ -9,21 +9,21 @@ import java.util.Locale;
 import java.util.function.LongSupplier;
 
 /**
- * The progress of a run: one line that is overwritten in a terminal, plain lines now and then elsewhere.
+ * The progress of a run: one line that is overwritten in a terminal, or plain lines at intervals.
  *
  * <p>Thread rule: any thread.
  */
 final class ProgressLine {
-    /** The line in a terminal changes no faster than a person reads. */
+    /** The interval in a terminal, at which a person can read. */
     private static final long TERMINAL_NANOS = 100_000_000L;
-    /** A log of plain lines should not grow faster than a person looks at it. */
+    /** The interval of plain lines, which a person reads in a log. */
     private static final long PLAIN_NANOS = 5_000_000_000L;
 
     private final PrintStream output;
     private final Terminal terminal;
     private final long stepCount;
     private final LongSupplier clock;
-    /** The time and the step from which the rest is estimated: the first step includes the warm-up. */
+    /** The time and the step that the estimate starts from, since the first step includes the warm-up. */
     private long countedNanos;
     private long countedSteps = Long.MIN_VALUE;
     private long shownNanos;
@@ -42,7 +42,7 @@ final class ProgressLine {
     }
 
     /**
-     * Shows a step, now and then.
+     * Shows a step, if the interval is over.
      *
      * @param more text after the usual one; may be empty
      */
@@ -86,9 +86,7 @@ final class ProgressLine {
     }
 
     /**
-     * Returns a stream for other output to the same terminal, such as the log; its output begins on a line of its own.
-     *
-     * @param stream the stream of the terminal
+     * Returns a stream for other output to the same terminal, such as the log; its output begins on a new line.
      */
     PrintStream beside(PrintStream stream) {
         return new PrintStream(new FilterOutputStream(stream) {

@@ -29,13 +29,13 @@ import java.util.stream.Collectors;
 
 /** The summary of a run before it starts: model, stages, schedule, engine. */
 public final class RunSummary {
-    /** The width of a drawing that goes to no terminal. */
+    /** The width of a drawing outside a terminal. */
     private static final int FILE_COLUMNS = 120;
 
     private RunSummary() {
     }
 
-    /** A note on positions that the model has and the run does not use, where nobody has asked for that. */
+    /** Returns a note if the run uses fewer positions than the model has, without a setting for that. */
     private static Optional<String> positionsLeft(PreparedRun run) {
         int length = run.batches().sequenceLength();
         int positions = run.model().size(Axis.POSITION);
@@ -99,7 +99,7 @@ public final class RunSummary {
         output.flush();
     }
 
-    /** Returns what carries tensors between the processes of a cluster, with the price of encryption. */
+    /** Returns the network between the processes of a cluster, with the cost of encryption. */
     private static String wire(PreparedRun run, ClusterSpec cluster) {
         return "Activations, gradients, collectives and copies of snapshots between processes: through shared memory"
                 + MachineDriver.betweenMachines(run).map(network -> " within a machine, over "
@@ -113,12 +113,12 @@ public final class RunSummary {
                         EncryptionRate.measure() / 1e9);
     }
 
-    /** Whether a run resumes behind its last step, so that there is only its model to write. */
+    /** Returns whether a run resumes after its last step, so that only its model remains to be written. */
     static boolean isDone(PreparedRun run) {
         return run.resumes() && run.stepsDone() >= run.spec().training().steps();
     }
 
-    /** Returns where a resumed run continues, with the steps that were done before and are done again. */
+    /** Returns the step after which a run resumes, with the steps that it repeats. */
     private static String goingOn(PreparedRun run) {
         if (isDone(run)) {
             return "All " + run.stepsDone() + " steps are done; the model is written again.";
@@ -129,12 +129,12 @@ public final class RunSummary {
         String again = last < run.stepsDone()
                 ? ""
                 : last == run.stepsDone()
-                        ? "; step " + last + " is done again"
-                        : "; steps " + run.stepsDone() + " to " + last + " are done again";
-        return "Going on after step " + (run.stepsDone() - 1) + again + ".";
+                        ? "; step " + last + " is repeated"
+                        : "; steps " + run.stepsDone() + " to " + last + " are repeated";
+        return "Resuming after step " + (run.stepsDone() - 1) + again + ".";
     }
 
-    /** Returns the sizes of the training data, and of the validation data that tells learning from memorizing. */
+    /** Returns the sizes of the training data and of the validation data. */
     private static String data(PreparedRun run) {
         RunData data = run.data();
         TrainingSpec training = run.spec().training();
@@ -152,8 +152,8 @@ public final class RunSummary {
     }
 
     /**
-     * Returns the drawing, with F, I and W of equal length, where it fits the terminal unfolded; otherwise the command
-     * that draws it.
+     * Returns the drawing, with F, I and W of equal length, if it fits the terminal unfolded; otherwise the command that
+     * draws it.
      */
     private static String drawing(RunSpec spec, Plan plan, Terminal terminal) {
         int columns = terminal.tableColumns().orElse(FILE_COLUMNS);

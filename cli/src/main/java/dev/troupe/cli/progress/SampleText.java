@@ -14,10 +14,10 @@ import java.util.Arrays;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 
-/** A sample of what a trained model writes. */
+/** A sample of the text of a trained model. */
 final class SampleText {
     private static final int PROMPT_TOKENS = 16;
-    /** A large model shows less. */
+    /** The time limit; a large model writes less text. */
     private static final long SAMPLE_NANOS = 5_000_000_000L;
 
     private SampleText() {

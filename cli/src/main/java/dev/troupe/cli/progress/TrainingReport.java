@@ -161,7 +161,7 @@ public final class TrainingReport implements RunListener, AutoCloseable {
     void printEnd(RunOutcome outcome) {
         output.println();
         if (wasDone) {
-            output.printf(Locale.ROOT, "%s is done after %d steps; -s training.steps=N goes on.%n", name,
+            output.printf(Locale.ROOT, "%s is done after %d steps; -s training.steps=N continues it.%n", name,
                     outcome.stepsDone());
         } else if (!Double.isNaN(journal.firstLoss()) && !Double.isNaN(journal.lastLoss())) {
             output.printf(Locale.ROOT, "The loss %s and ended at %.4f%s; guessing would have %.4f.%n",
@@ -175,7 +175,7 @@ public final class TrainingReport implements RunListener, AutoCloseable {
                             : String.format(Locale.ROOT, ", the validation loss at %.4f", journal.validationLoss()),
                     Math.log(vocabularySize));
         }
-        output.printf(Locale.ROOT, "After %d steps: %s (the model), %s (every step), %s (to go on from)%n",
+        output.printf(Locale.ROOT, "After %d steps: %s (the model), %s (every step), %s (to resume from)%n",
                 outcome.stepsDone(), journal.directory().model(), journal.directory().metrics(),
                 journal.lastCheckpoint().orElseThrow());
         printNotices();

@@ -6,17 +6,14 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
-/**
- * How long an update waits for copies of snapshots: a node that is too slow with them holds the run up no longer. One
- * thread.
- */
+/** The limit on the wait of an update for copies of snapshots, so that a slow node does not hold up the run. One thread. */
 public final class CopyPatience {
     private static final Duration PATIENCE = Duration.ofSeconds(10);
 
-    /** Since when an update waits; zero while none does. */
+    /** The time at which an update began to wait; zero while none does. */
     private long sinceNanos;
 
-    /** The event for the run about the copies that its next update waits for. */
+    /** Returns the event of a wait that is over its limit. */
     public Optional<RunEvent> look(RunMachine machine, long nowNanos) {
         List<Integer> awaited = machine.awaitsCopiesOf();
         if (!isOver(awaited, nowNanos)) {
@@ -26,7 +23,7 @@ public final class CopyPatience {
         return Optional.of(new RunEvent.CopiesLate());
     }
 
-    /** Whether copies of these ranks have been waited for long enough; then the wait begins anew. */
+    /** Returns whether the wait for copies of these ranks is over its limit; if so, the next wait begins. */
     private boolean isOver(List<Integer> awaited, long nowNanos) {
         if (awaited.isEmpty()) {
             sinceNanos = 0;
@@ -40,9 +37,8 @@ public final class CopyPatience {
         return isOver;
     }
 
-    /** The sentence about copies that did not come. */
     private static String sentence(List<Integer> ranks) {
         return "copies of what ranks " + ranks + " kept do not come to other nodes within " + PATIENCE.toSeconds()
-                + " seconds; the run goes on without them, and would not outlive the loss of these ranks' nodes";
+                + " seconds; the run continues without them, and would not survive the loss of these ranks' nodes";
     }
 }

@@ -10,10 +10,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Writes the gradients of one step to a file, as they are before clipping: to compare Troupe with another program. A
- * tied table has the sum of both ends.
- *
- * <p>Thread rule: any thread; the stages of a step call it one after another or at once.
+ * The gradients of one step before clipping, in a file, to compare Troupe with another program. A tied table has the sum of
+ * both ends. Any thread.
  */
 public final class GradientDump {
     private final long step;
@@ -26,7 +24,7 @@ public final class GradientDump {
     }
 
     /**
-     * @param step the step, from 0
+     * @param step from 0
      * @param file the safetensors file to write
      * @param writerCount number of contributions: one of each rank for each of its stages
      */
@@ -36,14 +34,13 @@ public final class GradientDump {
         this.writerCount = writerCount;
     }
 
-    /** Whether the gradients of this step are wanted. */
     public boolean wants(long candidate) {
         return candidate == step;
     }
 
     /**
-     * Takes a rank's part of the gradients of one stage; the last call writes the file. A rank that repeats the step
-     * gives the same part again, which counts once.
+     * Adds a rank's part of the gradients of one stage; the last call writes the file. A rank that repeats the step adds the
+     * same part again, which counts once.
      */
     public synchronized void add(int rank, int stage, Collection<TensorPart> gradients) {
         if (!done.add(new Writer(rank, stage))) {

@@ -9,7 +9,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** The load of this machine as Linux tells it; elsewhere there is none. Any thread. */
+/** The load of this machine as Linux reports it; empty on other systems. Any thread. */
 public final class MachineLoads {
     private static final Pattern RUNNABLE = Pattern.compile("\\S+ \\S+ \\S+ (\\d{1,9})/.*\\R?");
     private static final Pattern CORE = Pattern.compile("cpu\\d+ .*");
@@ -17,7 +17,7 @@ public final class MachineLoads {
     private MachineLoads() {
     }
 
-    /** Returns the load at this moment: of the whole machine, also in a container that has a share of it. */
+    /** Returns the present load of the whole machine, also inside a container. */
     public static Optional<MachineLoad> now() {
         return read(Path.of("/proc/loadavg"), Path.of("/proc/stat"));
     }

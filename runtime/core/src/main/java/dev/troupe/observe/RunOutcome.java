@@ -5,19 +5,18 @@ import java.util.Optional;
 /**
  * The end of a run.
  *
- * @param stepsDone optimizer steps done
- * @param failure the reason of its failure, in one sentence; empty if it reached its end or was told to stop
+ * @param failure the reason of its failure, in one sentence; empty if it reached its end or was stopped
  * @param cause the exception or error by which it failed, if one was thrown in this process
  * @param wasRefused whether nothing had started, since the request does not fit the existing run
  */
 public record RunOutcome(long stepsDone, Optional<String> failure, Optional<Throwable> cause,
         boolean wasRefused) {
-    /** Creates the end of a run that had started. */
+    /** The end of a run that had started. */
     public RunOutcome(long stepsDone, Optional<String> failure) {
         this(stepsDone, failure, Optional.empty(), false);
     }
 
-    /** Returns the end of a run that failed by what was thrown. */
+    /** Returns the end of a run that failed by an exception or error. */
     public static RunOutcome failed(long stepsDone, String reason, Throwable cause) {
         return new RunOutcome(stepsDone, Optional.of(reason), Optional.of(cause), false);
     }

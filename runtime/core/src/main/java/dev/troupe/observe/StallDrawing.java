@@ -59,7 +59,7 @@ public final class StallDrawing {
         return text.toString();
     }
 
-    /** Returns the kind of pass in which the rank at fault is; where all wait, that of the first rank that is in a pass. */
+    /** Returns the kind of pass of the rank at fault; if all wait, of the first rank that is in a pass. */
     private Optional<Pass.Kind> drawnKind() {
         return stall.ranks().stream().map(Standstill::status)
                 .filter(status -> stall.rank().isEmpty() || isAtFault(status.rank()))
@@ -93,7 +93,7 @@ public final class StallDrawing {
                 }).collect(Collectors.joining(" "));
     }
 
-    /** Returns a mark for the rank at fault, and one for each place of other ranks. */
+    /** Returns a mark for the rank at fault, and one for each position of other ranks. */
     private List<Mark> marks() {
         List<Mark> marks = new ArrayList<>();
         Map<Place, List<Integer>> others = positions.keySet().stream().filter(rank -> !isAtFault(rank))

@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Draws a stalled run into a file of its directory. */
+/** The file with the drawing of a stalled run, in the run's directory. */
 final class StallFile {
     private static final Logger LOG = LoggerFactory.getLogger(StallFile.class);
 
@@ -16,9 +16,9 @@ final class StallFile {
     }
 
     /**
-     * Writes it, as far as the disk lets it.
+     * Writes the file, if the disk has room.
      *
-     * @return what is known of the standstill, with the name of the file
+     * @return a sentence on the stall, with the name of the file
      */
     static String write(Path directory, TrainingPlan plan, int epoch, long stepsDone, StallWatch.Stall stall) {
         Path file = directory.resolve("hang-step-" + stepsDone + "-epoch-" + epoch + ".txt");

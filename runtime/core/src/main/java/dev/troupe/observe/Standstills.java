@@ -10,9 +10,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.function.LongSupplier;
 
-/**
- * Watches a run that has begun for stalls, and draws each one. Belongs to the coordinator.
- */
+/** The watch over a run that has begun: it finds stalls, and draws each one. Belongs to the coordinator. */
 public final class Standstills {
     private final TrainingPlan plan;
     private final Path directory;
@@ -24,11 +22,10 @@ public final class Standstills {
     /**
      * Watches a run.
      *
-     * @param directory of the run, which takes the drawing
+     * @param directory the directory of the run, for the drawing
      * @param timeout the longest wait for a message
      * @param hangTimeout the longest time without a beat of a rank that computes; zero for no limit
      * @param clock nanoseconds
-     * @param longestKernelNanos the time of the longest kernel
      */
     public Standstills(TrainingPlan plan, Path directory, Duration timeout, Duration hangTimeout, LongSupplier clock,
             long longestKernelNanos) {
@@ -50,12 +47,12 @@ public final class Standstills {
         watch.onStatus(status, clock.getAsLong());
     }
 
-    /** A checkpoint moves that ranks may be waiting for. */
+    /** A checkpoint for which ranks may be waiting has progressed. */
     public void onMoved() {
         watch.onMoved(clock.getAsLong());
     }
 
-    /** The event of a stall, for the run's machine; empty while the run moves. */
+    /** Returns the event of a stall; empty while the run progresses. */
     public Optional<RunEvent> look(RunMachine machine) {
         return watch.stall(clock.getAsLong()).map(stall -> {
             String sentence = StallFile.write(directory, plan, machine.epoch(), machine.stepsDone(),

@@ -26,7 +26,7 @@ public final class EventsFile implements RunListener {
     private int epoch;
 
     /**
-     * @param trouble receives a sentence where a line cannot be written; the run continues without the line
+     * @param trouble receives a sentence if a line cannot be written; the run continues without the line
      */
     public EventsFile(Path directory, Consumer<String> trouble) {
         this.file = directory.resolve(FILE);

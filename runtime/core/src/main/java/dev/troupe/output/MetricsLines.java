@@ -14,18 +14,18 @@ import java.util.Set;
 /**
  * The lines of a {@code metrics.jsonl} that can be read and do not contradict each other.
  *
- * <p>Steps rise from line to line, by one unless a line was lost. A line that breaks this has a damaged number: with it, a
- * coordinator that takes the run over would wait for a node that knows such a step.
+ * <p>Steps rise from line to line, by one unless a line was lost. Another line has a damaged number: a coordinator that
+ * takes the run over would wait for a node with such a step.
  *
  * @param lines in their order
  * @param damaged the other lines, in their order
  */
 record MetricsLines(List<Entry> lines, List<JsonLog.Damaged> damaged) {
     /**
-     * A line; what it does not have is NaN.
+     * A line; a missing number is NaN.
      *
-     * @param step its step; negative if it is no step's
-     * @param stepsDone the steps that are done with it
+     * @param step negative if the line is not of a step
+     * @param stepsDone the number of steps that are done after it
      */
     record Entry(int number, String text, long step, long stepsDone, double loss, double validationLoss,
             double stepSeconds) {
@@ -34,7 +34,7 @@ record MetricsLines(List<Entry> lines, List<JsonLog.Damaged> damaged) {
         }
     }
 
-    /** Reads a file; one that does not exist has no lines. */
+    /** Reads a file; a missing file has no lines. */
     static MetricsLines read(Path file) throws IOException {
         List<Entry> read = new ArrayList<>();
         List<JsonLog.Damaged> damaged = new ArrayList<>(JsonLog.read(file, line -> {
@@ -55,7 +55,7 @@ record MetricsLines(List<Entry> lines, List<JsonLog.Damaged> damaged) {
         return new MetricsLines(lines, damaged);
     }
 
-    /** Reads a line; null if it is no line of metrics. */
+    /** Reads a line; null if it is not a line of metrics. */
     private static Entry entry(JsonLog.Line line) {
         ObjectNode json = line.json();
         String count = json.has("step") ? "step" : "steps_done";
@@ -69,7 +69,7 @@ record MetricsLines(List<Entry> lines, List<JsonLog.Damaged> damaged) {
                 : null;
     }
 
-    /** Returns as many steps as can rise from line to line, without a last one that is further on than the next step. */
+    /** Returns the longest sequence of steps that rise, without a last step that is beyond the next one. */
     private static Set<Entry> rising(List<Entry> steps) {
         int[] before = new int[steps.size()]; // the index of the step before, in the longest rise that ends with a step
         int[] ends = new int[steps.size()]; // by length less 1: the index of the lowest step that ends such a rise

@@ -38,7 +38,7 @@ public final class MetricsLog implements AutoCloseable {
     /**
      * Opens the file, drops lines of steps that will be repeated, and sets aside lines that cannot be read.
      *
-     * @param trouble receives a sentence on damaged lines, and where lines cannot be written
+     * @param trouble receives a sentence on damaged lines, and if lines cannot be written
      */
     public static MetricsLog open(Path file, long stepsDone, Consumer<String> trouble) {
         try {
@@ -62,7 +62,7 @@ public final class MetricsLog implements AutoCloseable {
         }
     }
 
-    /** Opens the file of a run whose former coordinator is lost, and keeps every whole line. */
+    /** Opens the file of a run after the loss of its coordinator, and keeps every whole line. */
     public static MetricsLog takeOver(Path file, Consumer<String> trouble) {
         return open(file, Long.MAX_VALUE, trouble);
     }
@@ -73,19 +73,19 @@ public final class MetricsLog implements AutoCloseable {
                 .findFirst();
     }
 
-    /** Returns the last validation loss of the first {@code stepsDone} steps; empty where there is none. */
+    /** Returns the last validation loss of the first {@code stepsDone} steps. */
     static OptionalDouble validationLoss(Path file, long stepsDone) {
         return lines(file).reversed().stream()
                 .filter(line -> !Double.isNaN(line.validationLoss()) && line.stepsDone() <= stepsDone)
                 .mapToDouble(MetricsLines.Entry::validationLoss).findFirst();
     }
 
-    /** Returns the last step that has a line; empty where none has, or the file cannot be read. */
+    /** Returns the last step that has a line; empty if none has, or the file cannot be read. */
     public static OptionalLong lastStep(Path file) {
         return lines(file).stream().filter(MetricsLines.Entry::isOfStep).mapToLong(MetricsLines.Entry::step).max();
     }
 
-    /** Returns the time of each step that has a line, in seconds; an empty list where the file cannot be read. */
+    /** Returns the time of each step that has a line, in seconds; an empty list if the file cannot be read. */
     public static List<Double> stepSeconds(Path file) {
         return lines(file).stream().map(MetricsLines.Entry::stepSeconds).filter(seconds -> !Double.isNaN(seconds))
                 .toList();
@@ -95,7 +95,7 @@ public final class MetricsLog implements AutoCloseable {
         try {
             return MetricsLines.read(file).lines();
         } catch (IOException _) {
-            return List.of(); // what is missing at the end of a run is a figure in a sentence
+            return List.of(); // the end of a run lacks a number in a sentence
         }
     }
 
@@ -105,8 +105,8 @@ public final class MetricsLog implements AutoCloseable {
     }
 
     /**
-     * Writes the line of a step. Has no effect where the step has one: a lost coordinator committed it, and then the
-     * next one again.
+     * Writes the line of a step. Has no effect if the step has one: a lost coordinator committed it, and then the next one
+     * again.
      *
      * @param dataEpochs number of passes through the data up to and with this step
      */
@@ -146,8 +146,8 @@ public final class MetricsLog implements AutoCloseable {
     }
 
     /**
-     * Writes the validation loss of the weights after {@code stepsDone} steps. Has no effect where it has a line: a
-     * lost coordinator wrote it, and the next one measured it again, to the same bits.
+     * Writes the validation loss of the weights after {@code stepsDone} steps. Has no effect if it has a line: a lost
+     * coordinator wrote it, and the next one measured it again, to the same bits.
      */
     public void writeValidated(long stepsDone, double loss) {
         if (stepsDone > lastValidated) {
@@ -156,7 +156,6 @@ public final class MetricsLog implements AutoCloseable {
         }
     }
 
-    /** Writes that the checkpoint after {@code stepsDone} steps failed. */
     public void writeCheckpointFailed(long stepsDone, String why) {
         lines.addLine(JSON.createObjectNode().put("steps_done", stepsDone).put("checkpoint_failed", why).toString());
     }

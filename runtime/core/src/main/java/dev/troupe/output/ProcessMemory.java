@@ -7,7 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/** {@code memory.json} in a run's directory: the memory that the leading node's process takes, all its ranks together. */
+/** {@code memory.json} in a run's directory: the memory of the leading node's process, all its ranks together. */
 public final class ProcessMemory {
     /** Its name in the run's directory. */
     public static final String FILE = "memory.json";
@@ -18,7 +18,7 @@ public final class ProcessMemory {
     private ProcessMemory() {
     }
 
-    /** Returns what this process takes now; 0 where the system does not tell. Sizes are bytes. */
+    /** Returns the present sizes in bytes; 0 if the system does not report them. */
     static String text() {
         List<String> status = status();
         return JSON.createObjectNode().put("time_ms", System.currentTimeMillis())
@@ -27,7 +27,7 @@ public final class ProcessMemory {
                 .put("heap_bytes", ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed()) + "\n";
     }
 
-    /** Returns the bytes of memory that this process takes now; 0 where the system does not tell. */
+    /** Returns the bytes of memory of this process now; 0 if the system does not report them. */
     public static long residentBytes() {
         return bytes(status(), "VmRSS:");
     }
@@ -36,7 +36,7 @@ public final class ProcessMemory {
         try {
             return Files.readAllLines(STATUS);
         } catch (IOException _) {
-            return List.of(); // no Linux
+            return List.of(); // not on Linux
         }
     }
 

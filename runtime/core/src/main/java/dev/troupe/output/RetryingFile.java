@@ -14,7 +14,7 @@ import java.util.function.Consumer;
  * written before the next one once there is room. Each is written whole or not at all. Thread rule: one thread at a time.
  */
 final class RetryingFile implements AutoCloseable {
-    /** A line of metrics takes some 350 bytes, so these take some 35 MB; a record of TensorBoard takes as much. */
+    /** About 35 MB: a line of metrics or a record of TensorBoard takes about 350 bytes. */
     private static final int MOST_WAITING = 100_000;
 
     private final SeekableByteChannel channel;
@@ -27,7 +27,7 @@ final class RetryingFile implements AutoCloseable {
 
     /**
      * @param channel the file's channel, at its end
-     * @param what name of the file in sentences
+     * @param what the name of the file in sentences
      * @param trouble receives a sentence when records begin to wait, and when all are written again
      */
     RetryingFile(SeekableByteChannel channel, String what, Consumer<String> trouble) throws IOException {

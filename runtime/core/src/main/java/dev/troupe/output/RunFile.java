@@ -23,8 +23,8 @@ import java.util.HexFormat;
 import java.util.List;
 
 /**
- * {@code run.json} in a run's directory: what is known of a run before its first step, namely its plan with the certificate,
- * its layout, its nodes and its announced memory. It is the constant part of {@code docs/schema/run.json}.
+ * {@code run.json} in a run's directory: the facts before its first step, namely its plan with the certificate, its layout,
+ * its nodes and its announced memory. It is the constant part of {@code docs/schema/run.json}.
  */
 public final class RunFile {
     /** Its name in the run's directory. */
@@ -35,7 +35,6 @@ public final class RunFile {
     private RunFile() {
     }
 
-    /** Returns the text of a run. */
     static String text(PreparedRun run) {
         RunSpec spec = run.spec();
         TrainingPlan plan = run.plan();
@@ -55,7 +54,7 @@ public final class RunFile {
         return json + "\n";
     }
 
-    /** The size of an activation between two stages, and of its gradient. */
+    /** Returns the size of an activation between two stages, and of its gradient. */
     private static long messageBytes(PreparedRun run) {
         return (long) run.plan().stageSettings().rows() * run.model().size(Axis.HIDDEN)
                 * run.engine().settings().computeType().elementBytes();

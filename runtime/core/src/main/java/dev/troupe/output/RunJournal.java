@@ -119,7 +119,7 @@ public final class RunJournal implements RunListener, AutoCloseable {
         }
     }
 
-    /** Removes what another run left. */
+    /** Removes the files of another run. */
     private static void clear(Path directory) {
         try {
             Files.deleteIfExists(directory.resolve(RecoveryLog.FILE));
@@ -303,7 +303,7 @@ public final class RunJournal implements RunListener, AutoCloseable {
             bits.close();
             metrics.close();
         } finally {
-            directory.close(); // else the lock stays as long as the process
+            directory.close(); // or the lock would remain as long as the process
         }
     }
 }

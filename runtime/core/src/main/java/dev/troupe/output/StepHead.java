@@ -11,14 +11,11 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The begin of a file of {@code steps}: what sums the step up.
+ * The summary of a step, at the beginning of its file in {@code steps}.
  *
- * @param number of the step
  * @param nanos the time that the step accounts for
- * @param plannedNanos the time that was planned
  * @param ranks the number of ranks
- * @param tags of the step
- * @param roots what cost the most beyond the plan, the greatest first
+ * @param roots the largest costs beyond the plan, in falling order
  */
 public record StepHead(long number, long nanos, long plannedNanos, int ranks, List<String> tags, List<Root> roots) {
     private static final String SUFFIX = ".json";
@@ -28,7 +25,7 @@ public record StepHead(long number, long nanos, long plannedNanos, int ranks, Li
     public record Root(String cause, int rank, long nanos) {
     }
 
-    /** Returns the number of the step that a file is of; empty where it is of none. */
+    /** Returns the number of the step of a file; empty if the name has none. */
     public static Optional<Long> number(Path file) {
         String name = file.getFileName().toString();
         try {
@@ -40,7 +37,7 @@ public record StepHead(long number, long nanos, long plannedNanos, int ranks, Li
         }
     }
 
-    /** Reads a file as far as its costs; empty where it is gone, or of another version. */
+    /** Reads a file up to its costs; empty if it is gone, or of another version. */
     public static Optional<StepHead> read(Path file) {
         long number = -1;
         long nanos = 0;

@@ -25,8 +25,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * A measured step as a JSON object. Times are nanoseconds since the begin of the time that the step accounts for; the schema
- * is {@code docs/schema/step.json}.
+ * A measured step as a JSON object. Times are nanoseconds since the beginning of the time that the step accounts for; the
+ * schema is {@code docs/schema/step.json}.
  */
 public final class StepJson {
     /** The version of the schema; a field is never removed within one. */
@@ -50,7 +50,6 @@ public final class StepJson {
         this.planned = step.usual().planned(times);
     }
 
-    /** Returns the text of a step. */
     public static String write(MeasuredStep step) {
         StringWriter text = new StringWriter();
         try (JsonGenerator json = JSON.createGenerator(text)) {
@@ -79,7 +78,7 @@ public final class StepJson {
             json.writeString(tag);
         }
         json.writeEndArray();
-        // What sums the step up is in front of its ranks, so that a reader of that need not read on.
+        // The summary is before the ranks, so that its readers can stop there.
         write("idle_ns", step.idle().byCause());
         writeRoots();
         write(step.usual().costs(times), plan);
@@ -96,7 +95,7 @@ public final class StepJson {
         json.writeEndObject();
     }
 
-    /** The causes beyond the plan that cost the most, each with the rank at its root. */
+    /** The largest costs beyond the plan, each with its cause and the rank at its root. */
     private void writeRoots() throws IOException {
         List<Root> roots = new ArrayList<>();
         for (Cause cause : step.idle().byCause().keySet()) {
@@ -229,7 +228,7 @@ public final class StepJson {
         json.writeEndObject();
     }
 
-    /** The pairs of ranks of the plan between which messages travel. */
+    /** Returns the pairs of ranks between which messages travel. */
     private static Set<List<Integer>> hops(Plan plan) {
         Set<List<Integer>> hops = new LinkedHashSet<>();
         for (List<Action> row : plan.rows()) {

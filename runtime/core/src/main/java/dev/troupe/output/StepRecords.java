@@ -27,15 +27,15 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /**
- * The steps of a run that are worth a look: {@code steps/000412.json} for each of the newest twenty, the slowest thirty and
- * the newest with a tag, and {@code trace.json} for Perfetto with the newest ten. Idle time is parted by cause on a thread
- * of its own; where that thread is behind, steps are left out, and training does not wait.
+ * The records of a run's interesting steps: {@code steps/000412.json} for each of the newest twenty, the slowest thirty and
+ * the newest with a tag, and {@code trace.json} for Perfetto with the newest ten. A thread of its own splits idle time by
+ * cause; if that thread is late, steps are left out, and training does not wait.
  *
  * <p>Thread rule: {@link #continueAt} before the first step, {@link #add} on the coordinator's thread; {@link #close} on
  * any, once.
  */
 public final class StepRecords implements AutoCloseable {
-    /** Their directory in that of the run. */
+    /** Their directory in the run's directory. */
     public static final String DIRECTORY = "steps";
     /** The file for Perfetto in the directory of the run. */
     static final String TRACE = "trace.json";
@@ -45,23 +45,23 @@ public final class StepRecords implements AutoCloseable {
     private static final int TAGGED = 100;
     private static final int TRACED = 10;
     private static final int MOST_WAITING = 16;
-    /** Some 56 bytes each, for the steps of five seconds at most. */
+    /** About 56 bytes each, for the steps of five seconds at most. */
     private static final int MOST_ACTIONS = 20_000;
     /**
-     * Files take about a thousandth of the time to write, the newest step's alone and all of them together, within the
-     * bounds below. A step of a small model takes some milliseconds of a core, about a hundredth of its computing.
+     * The inverse of the share of time spent on files, for the newest step's file and for all files, within the limits
+     * below. A step of a small model takes some milliseconds of a core, about a hundredth of its computation.
      */
     private static final long SHARE = 1000;
-    /** The files of steps are out of date by half a minute, and by two minutes at most. */
+    /** The files are out of date by half a minute, and by two minutes at most. */
     private static final long WRITE_EVERY_NANOS = TimeUnit.SECONDS.toNanos(30);
     private static final long MOST_OUT_OF_DATE_NANOS = TimeUnit.MINUTES.toNanos(2);
-    /** That of the newest step by a second, and by five at most: a run that is killed leaves one of its last steps. */
+    /** The newest file by a second, and by five at most: a run that is killed leaves one of its last steps. */
     private static final long WRITE_NEWEST_EVERY_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long MOST_OUT_OF_DATE_NEWEST_NANOS = TimeUnit.SECONDS.toNanos(5);
     private static final long LOOK_EVERY_MILLIS = 100;
     private static final long PATIENCE_SECONDS = 10;
 
-    /** A step that has a file, or is to have one; its times are dropped once they are written. */
+    /** A step with a file now or soon; its times are dropped once they are written. */
     private record Entry(long number, long nanos, boolean isTagged, MeasuredStep unwritten) {
     }
 
@@ -72,7 +72,7 @@ public final class StepRecords implements AutoCloseable {
     private final Map<Long, Entry> kept = new TreeMap<>();
     private final Deque<MeasuredStep> newest = new ArrayDeque<>();
     private final Set<Long> written = new HashSet<>();
-    /** Begun with the first step. */
+    /** Started with the first step. */
     private Thread thread;
     private volatile boolean isClosing;
     private Usual usual = Usual.UNKNOWN;
@@ -81,9 +81,9 @@ public final class StepRecords implements AutoCloseable {
     /**
      * Creates the records of a run.
      *
-     * @param directory of the run
-     * @param measured receives each step whose idle time is parted by cause, on the thread of this object
-     * @param trouble receives a sentence where a file cannot be written; the run continues without it
+     * @param directory the directory of the run
+     * @param measured receives each step with its idle time by cause, on the thread of this object
+     * @param trouble receives a sentence if a file cannot be written; the run continues without it
      */
     StepRecords(Path directory, Consumer<MeasuredStep> measured, Consumer<String> trouble) {
         this.directory = directory;
@@ -91,7 +91,7 @@ public final class StepRecords implements AutoCloseable {
         this.trouble = trouble;
     }
 
-    /** Removes what another run left in a directory. */
+    /** Removes the files of another run from a directory. */
     static void clear(Path directory) throws IOException {
         Files.deleteIfExists(directory.resolve(TRACE));
         Files.deleteIfExists(directory.resolve(ProcessMemory.FILE));
@@ -106,8 +106,8 @@ public final class StepRecords implements AutoCloseable {
     }
 
     /**
-     * Takes over the files that a process before has left, where the run continues at a step: those of steps from there on,
-     * which are done again, are removed.
+     * Takes over the files of an earlier process. The files of the step at which the run continues, and of later ones, are
+     * removed, since these steps are repeated.
      */
     void continueAt(long firstStep) {
         Path steps = directory.resolve(DIRECTORY);
@@ -127,11 +127,11 @@ public final class StepRecords implements AutoCloseable {
                 }
             }
         } catch (IOException failure) {
-            tell(failure);
+            report(failure);
         }
     }
 
-    /** Takes in a step; one that is too large is left out. */
+    /** Adds a step; one that is too large is left out. */
     synchronized void add(StepTimes step) {
         if (thread == null) {
             thread = Thread.ofPlatform().name("step-records").daemon().start(this::record);
@@ -164,11 +164,11 @@ public final class StepRecords implements AutoCloseable {
             write();
             writeTrace();
         } catch (InterruptedException _) {
-            Thread.currentThread().interrupt(); // nobody does: it is this class's own thread
+            Thread.currentThread().interrupt(); // never happens: the thread belongs to this class
         }
     }
 
-    /** Returns how long after the begin of what was just written it is to be written again. */
+    /** Returns the time from the beginning of a write to the next one. */
     private static long pause(long begin, long least, long most) {
         return Math.clamp(SHARE * (System.nanoTime() - begin), least, most);
     }
@@ -206,7 +206,7 @@ public final class StepRecords implements AutoCloseable {
             }
             WholeFile.write(directory.resolve(ProcessMemory.FILE), ProcessMemory.text());
         } catch (IOException failure) {
-            tell(failure);
+            report(failure);
         }
     }
 
@@ -214,7 +214,7 @@ public final class StepRecords implements AutoCloseable {
         try {
             write(Files.createDirectories(directory.resolve(DIRECTORY)), kept.get(number));
         } catch (IOException failure) {
-            tell(failure);
+            report(failure);
         }
     }
 
@@ -233,11 +233,11 @@ public final class StepRecords implements AutoCloseable {
         try {
             WholeFile.write(directory.resolve(TRACE), ChromeTrace.measured(List.copyOf(newest)));
         } catch (IOException failure) {
-            tell(failure);
+            report(failure);
         }
     }
 
-    private void tell(IOException failure) {
+    private void report(IOException failure) {
         if (!isTroubled) {
             isTroubled = true;
             String why = failure instanceof NoSuchFileException ? "no such directory" : failure.getMessage();
@@ -245,12 +245,11 @@ public final class StepRecords implements AutoCloseable {
         }
     }
 
-    /** Returns the name of the file of a step. */
     public static String fileName(long step) {
         return String.format(Locale.ROOT, "%06d.json", step);
     }
 
-    /** Writes what is left. */
+    /** Writes the remaining steps. */
     @Override
     public synchronized void close() {
         isClosing = true;

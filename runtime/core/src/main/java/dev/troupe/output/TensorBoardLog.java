@@ -19,13 +19,13 @@ import java.util.stream.Stream;
 
 /**
  * {@code tensorboard/events.out.tfevents.*} in a run's directory: the scalars of each step for TensorBoard. A value is at
- * the number of steps that its weights had: the loss of step s at s, the validation loss after n steps at n.
+ * the number of steps of its weights: the loss of step s at s, the validation loss after n steps at n.
  *
- * <p>Each process that leads the run has a file of its own. It begins with a mark, by which readers drop what earlier files
- * have of the steps that are done again. A record is handed to the system whole, or waits where there is no room.
+ * <p>Each process that leads the run has its own file. It begins with a mark by which readers drop the repeated steps of
+ * earlier files. A record is written whole, or waits while the disk is full.
  */
 final class TensorBoardLog implements Observation {
-    /** Its directory in that of the run. */
+    /** Its directory in the run's directory. */
     static final String DIRECTORY = "tensorboard";
 
     private static final String PREFIX = "events.out.tfevents.";
@@ -44,8 +44,8 @@ final class TensorBoardLog implements Observation {
     /**
      * Opens the file of a process.
      *
-     * @param directory of the run
-     * @param trouble receives a sentence where records cannot be written
+     * @param directory the directory of the run
+     * @param trouble receives a sentence if records cannot be written
      */
     static TensorBoardLog open(Path directory, RunFacts run, Consumer<String> trouble) {
         try {
@@ -61,7 +61,7 @@ final class TensorBoardLog implements Observation {
         }
     }
 
-    /** Readers take the files by name, and so the seconds in it: a name is behind those of all files that are there. */
+    /** Readers sort the files by name, so the seconds in a new name are after those of all existing files. */
     private static long newest(Path folder) throws IOException {
         try (Stream<Path> files = Files.list(folder)) {
             return files.map(file -> file.getFileName().toString())
@@ -71,7 +71,7 @@ final class TensorBoardLog implements Observation {
         }
     }
 
-    /** Removes what another run left in a directory. */
+    /** Removes the files of another run from a directory. */
     static void clear(Path directory) throws IOException {
         Path folder = directory.resolve(DIRECTORY);
         if (Files.isDirectory(folder)) {

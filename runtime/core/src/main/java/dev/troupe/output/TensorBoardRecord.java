@@ -9,7 +9,7 @@ import java.util.function.Consumer;
 import java.util.zip.CRC32C;
 
 /**
- * A record of a TensorBoard event file: a {@code tensorflow.Event} in protobuf's encoding, framed as TFRecord has it, with
+ * A record of a TensorBoard event file: a {@code tensorflow.Event} in protobuf's encoding, framed as a TFRecord with
  * masked CRC-32Cs of its length and of its bytes (tensorflow/core/lib/io/record_writer.h, tensorflow/core/util/event.proto).
  */
 final class TensorBoardRecord {
@@ -46,7 +46,7 @@ final class TensorBoardRecord {
         return event.framed();
     }
 
-    /** Returns the record that begins a session: a reader drops what earlier files have of this step and of later ones. */
+    /** Returns the record that begins a session: a reader drops this step and later ones of earlier files. */
     static byte[] start(double wallSeconds, long step) {
         return event(wallSeconds, step, SESSION_LOG, log -> log.varint(STATUS, START));
     }
@@ -115,7 +115,7 @@ final class TensorBoardRecord {
                 .putInt(maskedCrc(length)).put(bytes.toByteArray()).putInt(maskedCrc(bytes.toByteArray())).array();
     }
 
-    /** A checksum of data that hold checksums themselves is masked. */
+    /** Masked, since the data hold checksums themselves. */
     private static int maskedCrc(byte[] of) {
         CRC32C crc = new CRC32C();
         crc.update(of);

@@ -16,8 +16,8 @@ public final class TrainedModel {
     }
 
     /**
-     * Writes the model of a run's checkpoint in Hugging Face layout and the precision of the training, with the files of its
-     * tokenizer; of a run that trains adapters these alone.
+     * Writes the model of a checkpoint in Hugging Face layout and the precision of the training, with the files of its
+     * tokenizer; only the adapters if the run trains adapters.
      */
     public static void export(PreparedRun run, Path checkpoint, Path directory) {
         try (Checkpoint weights = Checkpoint.open(checkpoint)) {
@@ -32,7 +32,7 @@ public final class TrainedModel {
         }
     }
 
-    /** Returns all weights of the model of a run, of which a checkpoint of adapters has only these. */
+    /** Returns all weights of the model; a checkpoint of adapters has only the adapters. */
     public static WeightSource whole(PreparedRun run, Checkpoint weights) {
         return run.model().lora().isPresent()
                 ? new AdaptedWeights(run.model(), run.weights(), weights)

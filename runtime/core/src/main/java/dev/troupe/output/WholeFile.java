@@ -5,12 +5,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 
-/** A file that is replaced as a whole: a reader finds all of it at any time, the old one or the new. */
+/** A file that is replaced as a whole: a reader finds the old text or the new one. */
 final class WholeFile {
     private WholeFile() {
     }
 
-    /** Writes the text of a file, beside it first. */
+    /** Writes the text to a temporary file, and renames that. */
     static void write(Path file, String text) throws IOException {
         Path whole = file.resolveSibling(file.getFileName() + ".new");
         Files.writeString(whole, text);

@@ -7,9 +7,7 @@ import java.nio.charset.StandardCharsets;
 /**
  * The answer to a question over HTTP.
  *
- * @param status of HTTP
  * @param type media type of the body
- * @param body the bytes
  */
 public record Answer(int status, String type, byte[] body) {
     /** The media type of an object. */
@@ -28,32 +26,31 @@ public record Answer(int status, String type, byte[] body) {
         return new Answer(OK, type, text.getBytes(StandardCharsets.UTF_8));
     }
 
-    /** Returns an answer that is an object. */
     public static Answer json(JsonNode object) {
         return text(JSON, object.toString());
     }
 
-    /** The question makes no sense: what was expected, in a sentence. */
+    /** The answer to a wrong question, with the expectation in a sentence. */
     public static Answer wrong(String sentence) {
         return problem(BAD_REQUEST, sentence);
     }
 
-    /** The caller may not ask: why, in a sentence. */
+    /** The answer to a caller who may not ask, with the reason in a sentence. */
     public static Answer forbidden(String sentence) {
         return problem(FORBIDDEN, sentence);
     }
 
-    /** There is nothing of the kind: why, in a sentence. */
+    /** The answer about a missing thing, with the reason in a sentence. */
     public static Answer absent(String sentence) {
         return problem(NOT_FOUND, sentence);
     }
 
-    /** A file cannot be read by this version: why, in a sentence. */
+    /** The answer about an unreadable file, with the reason in a sentence. */
     public static Answer unreadable(String sentence) {
         return problem(CONFLICT, sentence);
     }
 
-    /** There is nothing yet: why, in a sentence. */
+    /** The answer about a thing that comes later, with the reason in a sentence. */
     public static Answer notYet(String sentence) {
         return problem(UNAVAILABLE, sentence);
     }

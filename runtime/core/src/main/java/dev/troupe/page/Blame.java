@@ -6,13 +6,13 @@ import java.util.Locale;
 
 /** The largest cost of a step beyond its plan: a cause, and the rank at its root. */
 final class Blame {
-    /** Less of a step is not worth a sentence. */
+    /** The smallest share of a step that is reported. */
     private static final double WORTH = 0.1;
 
     private Blame() {
     }
 
-    /** Returns the sentence on a step; none where nothing is worth one. */
+    /** Returns the sentence on a step; none if no cost is large enough. */
     static List<String> of(StepHead step) {
         double whole = (double) step.nanos() * step.ranks();
         return step.roots().stream().limit(1).filter(root -> root.nanos() > WORTH * whole)

@@ -69,7 +69,7 @@ final class EdgeTimes {
         return edges;
     }
 
-    /** The number of steps whose messages were counted. */
+    /** The number of steps with counted messages. */
     int stepCount() {
         return bySteps.size();
     }
@@ -85,7 +85,7 @@ final class EdgeTimes {
         return messages;
     }
 
-    /** The nearest rank, in microseconds. */
+    /** The percentile by the nearest rank, in microseconds. */
     private static double percentile(long[] sorted, int percent) {
         int rank = Math.max(1, Math.ceilDiv(sorted.length * percent, 100));
         return sorted[rank - 1] / 1e3;

@@ -6,7 +6,7 @@ import java.util.List;
 
 /**
  * The events of a run for one listener, as server-sent events: {@code step} for each committed step, {@code event} for each
- * line of {@code events.jsonl}, and {@code now} for the state of the run, where it has changed or two seconds have passed.
+ * line of {@code events.jsonl}, and {@code now} for the state of the run if it has changed or two seconds have passed.
  *
  * <p>Thread rule: one thread at a time.
  */
@@ -14,10 +14,10 @@ public final class EventTail {
     /** The time between two looks of a listener. */
     public static final long LOOK_EVERY_MILLIS = 200;
 
-    /** The listeners of a process at most. */
+    /** The maximum number of listeners of a process. */
     public static final int MOST_LISTENERS = 32;
 
-    /** The events before the listener came that it is told of. */
+    /** The number of earlier events that a new listener receives. */
     private static final int MOST_BEFORE = 200;
     private static final int MOST_AT_ONCE = 100;
     private static final long STATE_EVERY_MILLIS = 2_000;
@@ -33,12 +33,12 @@ public final class EventTail {
         this.run = run;
     }
 
-    /** Returns the answer to one listener more. */
+    /** Returns the answer to a listener beyond the maximum. */
     public static Answer tooMany() {
         return Answer.notYet(MOST_LISTENERS + " listeners have the events of this run, and no more may");
     }
 
-    /** Returns what has happened since the last call, as text of the protocol; empty where nothing has. */
+    /** Returns the events since the last call, as text of the protocol; empty if there are none. */
     public String next() {
         StringBuilder text = new StringBuilder();
         List<ObjectNode> events = run.eventsFrom(nextEvent, MOST_BEFORE);

@@ -17,7 +17,7 @@ import java.util.Objects;
  * <p>Thread rule: one thread at a time.
  */
 final class LineFile {
-    /** Of a longer file, the begin is passed over: some 200,000 lines. */
+    /** The beginning of a longer file is skipped: about 200,000 lines are read. */
     private static final long MOST_BYTES = 64L << 20;
 
     private final Path file;
@@ -29,7 +29,7 @@ final class LineFile {
         this.file = file;
     }
 
-    /** Returns the lines that were added since the last read; all lines where the file is another one by now. */
+    /** Returns the lines since the last read; all lines if the file was replaced. */
     List<String> newLines() {
         isAnew = false;
         try {
@@ -41,11 +41,11 @@ final class LineFile {
             }
             return now.size() > read ? read() : List.of();
         } catch (IOException _) {
-            return List.of(); // it is not there yet
+            return List.of(); // not written yet
         }
     }
 
-    /** Whether the last read began at the file's begin, so that earlier lines no longer count. */
+    /** Whether the last read began at the beginning of the file, so that earlier lines are void. */
     boolean isAnew() {
         return isAnew;
     }

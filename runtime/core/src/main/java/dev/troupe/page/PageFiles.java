@@ -4,12 +4,12 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 
-/** The files of the page itself, as they are in this program. */
+/** The files of the page itself, from the resources of this program. */
 final class PageFiles {
     private PageFiles() {
     }
 
-    /** Returns routes that also answer with the page. */
+    /** Returns routes with the files of the page in addition. */
     static Routes with(Routes routes) {
         return routes.with("/", question -> question.rest().isEmpty()
                 ? file("page.html", "text/html; charset=UTF-8")

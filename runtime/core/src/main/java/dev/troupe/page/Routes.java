@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
 
-/** The paths that a run answers on, each with what answers. Immutable; any thread. */
+/** The paths of a server, each with its handler. Immutable; any thread. */
 public final class Routes {
     /** The handler of a path. */
     @FunctionalInterface
@@ -19,25 +19,25 @@ public final class Routes {
     /**
      * A question.
      *
-     * @param rest the path behind that of the resource; empty where there is none
-     * @param parameters those of the query
+     * @param rest the path after that of the resource; may be empty
+     * @param parameters the parameters of the query
      */
     public record Question(String rest, Map<String, String> parameters) {
         public Question {
             parameters = Map.copyOf(parameters);
         }
 
-        /** Returns a parameter; the other text where it is not given. */
+        /** Returns a parameter, or the other text if it is not given. */
         public String text(String name, String otherwise) {
             return parameters.getOrDefault(name, otherwise);
         }
 
-        /** Returns a whole number; empty where it is not given, or is none. */
+        /** Returns a parameter that is a whole number. */
         public OptionalLong number(String name) {
             return parsed(parameters.get(name));
         }
 
-        /** Returns the whole number behind the resource's path; empty where there is none. */
+        /** Returns the whole number after the resource's path. */
         public OptionalLong restAsNumber() {
             return parsed(rest);
         }
@@ -50,7 +50,7 @@ public final class Routes {
             }
         }
 
-        /** Returns a decimal number; empty where it is not given, or is none. */
+        /** Returns a parameter that is a finite number. */
         public OptionalDouble decimal(String name) {
             try {
                 String text = parameters.get(name);
@@ -68,7 +68,6 @@ public final class Routes {
         this.resources = resources;
     }
 
-    /** Returns routes with no path. */
     public static Routes none() {
         return new Routes(Map.of());
     }
@@ -76,7 +75,7 @@ public final class Routes {
     /**
      * Returns these routes and one more.
      *
-     * @param path the whole path; one that ends with a slash is that of everything below it
+     * @param path the whole path; a path that ends with a slash matches everything below it
      */
     public Routes with(String path, Resource resource) {
         Map<String, Resource> more = new LinkedHashMap<>(resources);
@@ -84,7 +83,7 @@ public final class Routes {
         return new Routes(more);
     }
 
-    /** Returns whether something answers on a path. */
+    /** Returns whether a path has a handler. */
     public boolean has(String path) {
         return resources.containsKey(path) || resources.containsKey(path.substring(0, path.lastIndexOf('/') + 1));
     }
@@ -93,7 +92,7 @@ public final class Routes {
      * Returns the answer to a GET.
      *
      * @param path with its slash
-     * @param query as it is in the address, encoded; null where there is none
+     * @param query the encoded query; may be null
      */
     public Answer answer(String path, String query) {
         Resource whole = resources.get(path);

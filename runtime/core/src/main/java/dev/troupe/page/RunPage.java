@@ -27,9 +27,9 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * What there is to say of a run, read from its directory, as JSON over HTTP: {@code docs/schema} has a schema of each
- * answer. A run under way and a run that is over give the same answers, since a run writes down what it does within
- * some seconds. Nothing is written, and nothing is changed. Any thread.
+ * The facts of a run, read from its directory, as JSON over HTTP: {@code docs/schema} has a schema of each answer. A run in
+ * progress and a run that is over give the same answers, since a run writes its files within seconds. Nothing is changed.
+ * Any thread.
  */
 public final class RunPage {
     /** The path of the events, which are sent as they happen: {@link #tail}. */
@@ -40,7 +40,7 @@ public final class RunPage {
             "nosniff", "Referrer-Policy", "no-referrer", "X-Frame-Options", "DENY", "Content-Security-Policy",
             "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:;"
                     + " base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
-    /** The names of this machine to itself; what asks under another name is a page of another site that resolves to it. */
+    /** The names of the loopback; a request under another name comes from a page of another site that resolves to it. */
     public static final Set<String> LOOPBACK = Set.of("localhost", "127.0.0.1", "::1", "[::1]");
 
     private static final int MOST_STEPS = 2_000;
@@ -53,26 +53,26 @@ public final class RunPage {
     private final StepFiles files;
     private final EdgeTimes edges = new EdgeTimes();
     private final RunState state;
-    // Null until it is asked for after a look.
+    // Null after a look, until the next question.
     private ObjectNode present;
     private long lookedNanos;
-    /** The drawing of the step that was asked for last: all readers of the page ask for the same one. */
+    /** The last drawing of a step: all readers of the page ask for the same one. */
     private Answer drawing;
     private StepHead drawn;
 
     /**
-     * Creates what answers for a run.
+     * Creates the page of a run.
      *
-     * @param directory of the run, which may not be there yet
+     * @param directory the directory of the run, which may not exist yet
      */
     public RunPage(Path directory) {
         this(directory, Optional.empty());
     }
 
     /**
-     * Creates what answers for a run.
+     * Creates the page of a run.
      *
-     * @param directory of the run, which may not be there yet
+     * @param directory the directory of the run, which may not exist yet
      * @param other the directory of a run to compare it with
      */
     public RunPage(Path directory, Optional<Path> other) {
@@ -84,7 +84,7 @@ public final class RunPage {
         this.lookedNanos = System.nanoTime() - LOOK_EVERY_NANOS;
     }
 
-    /** Returns the paths that answer, the page's own with them, but for that of the events. */
+    /** Returns the paths with the page's own files, without the path of the events. */
     public Routes routes() {
         return PageFiles.with(Routes.none()).with("/troupe/v1/whatif", this::whatIf)
                 .with("/troupe/v1/compare", _ -> compare())
@@ -93,7 +93,7 @@ public final class RunPage {
                 .with("/troupe/v1/edges", _ -> edges()).with("/troupe/v1/stack", this::stack);
     }
 
-    /** Returns the events of the run from now on, and the newest of those before. */
+    /** Returns the newest events of the run, and all from now on. */
     public EventTail tail() {
         return new EventTail(this);
     }
@@ -116,7 +116,7 @@ public final class RunPage {
         return fromFile(RunFile.FILE, run -> Answer.json(run.set("now", now())));
     }
 
-    /** Returns the state of the run, made once for all who listen between two looks; not to be changed. */
+    /** Returns the state of the run, shared by all listeners between two looks; not to be changed. */
     synchronized ObjectNode now() {
         look();
         if (present == null) {
@@ -136,15 +136,15 @@ public final class RunPage {
             wanted.removeIf(step -> step.path("step").asLong() <= after.getAsLong());
         }
         boolean hasMore = wanted.size() > MOST_STEPS;
-        // The first behind a step, so that a reader gets all in turn; else the newest.
-        List<ObjectNode> told = !hasMore
+        // The first ones after a step, so that a reader gets all in order; otherwise the newest.
+        List<ObjectNode> chosen = !hasMore
                 ? wanted
                 : after.isPresent()
                         ? wanted.subList(0, MOST_STEPS)
                         : wanted.subList(wanted.size() - MOST_STEPS, wanted.size());
         ObjectNode answer = object().put("has_more", hasMore && after.isPresent());
         ArrayNode steps = answer.putArray("steps");
-        told.forEach(step -> steps.add(line(step)));
+        chosen.forEach(step -> steps.add(line(step)));
         ArrayNode validations = answer.putArray("validations");
         history.validations()
                 .forEach(line -> validations.addObject().put("steps_done", line.path("steps_done").asLong())
@@ -152,7 +152,7 @@ public final class RunPage {
         return Answer.json(answer);
     }
 
-    /** A step as it is told: the line of its metrics, and what its file says. */
+    /** Returns the line of a step: its metrics, and the summary of its file. */
     private ObjectNode line(ObjectNode metrics) {
         long number = metrics.path("step").asLong();
         ObjectNode line = JSON.createObjectNode().put("step", number);
@@ -303,7 +303,7 @@ public final class RunPage {
     }
 
     private Answer fromFile(String name, Use use) {
-        // Asked first: a run that begins writes its configuration behind its other files, and may do so meanwhile.
+        // First, since a run that begins writes its configuration after its other files, and may do so meanwhile.
         boolean hasBegun = hasBegun();
         try {
             JsonNode object = JSON.readTree(directory.resolve(name).toFile());
@@ -330,7 +330,7 @@ public final class RunPage {
         }
     }
 
-    /** Returns the steps behind one, as they are told. */
+    /** Returns the lines of the steps after one. */
     synchronized List<ObjectNode> stepsAfter(long number, int most) {
         look();
         Deque<ObjectNode> after = new ArrayDeque<>();
@@ -344,7 +344,7 @@ public final class RunPage {
         return List.copyOf(after);
     }
 
-    /** Returns the events from one on. */
+    /** Returns the events from a number on. */
     synchronized List<ObjectNode> eventsFrom(long id, int most) {
         look();
         List<ObjectNode> from = history.events().stream().filter(event -> event.path("id").asLong() >= id).toList();

@@ -17,7 +17,7 @@ import java.util.stream.Stream;
  */
 final class RunState {
     private static final JsonMapper JSON = new JsonMapper();
-    /** A run counts as stalled after this time without a step, and ten steps' time. */
+    /** A run is stalled after this time without a step, and the time of ten steps. */
     private static final double STALLED_AFTER_SECONDS = 5;
     private static final int STEPS_OF_STALL = 10;
     private static final int RECENT_STEPS = 100;
@@ -96,7 +96,7 @@ final class RunState {
         };
     }
 
-    /** The share of the time since the start that the steps would have taken, each with the middle step's time. */
+    /** Returns the share of the time since the start that the steps would have taken, each with the median time. */
     private double goodput(long fromMillis, long toMillis, double median) {
         long since = history.steps().stream().filter(step -> step.path("time_ms").asLong() >= fromMillis).count();
         double seconds = (toMillis - fromMillis) / 1e3;

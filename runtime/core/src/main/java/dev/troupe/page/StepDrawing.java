@@ -14,20 +14,20 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What is drawn of a step, in as few bytes as may be: numbers in rows, and the parts of a gap joined by their cause, with
- * the rank and the action of the longest. Its schema is {@code docs/schema/step-drawing.json}.
+ * The drawing of a step in few bytes: numbers in rows, and the parts of a gap joined by cause, with the rank and the action
+ * of the longest. Its schema is {@code docs/schema/step-drawing.json}.
  */
 final class StepDrawing {
     private static final JsonMapper JSON = new JsonMapper();
-    /** The fields that are not drawn; messages are asked for when somebody points at an action. */
+    /** The fields that are not drawn; the page requests messages when the pointer is on an action. */
     private static final Set<String> LEFT_OUT = Set.of("messages", "costs", "roots");
     private static final List<String> CAUSES = Arrays.stream(Cause.values()).map(Cause::code).toList();
-    /** The times of an action, in the order in which a drawing has them. */
+    /** The times of an action, in their order in a drawing. */
     private static final List<String> TIMES = List.of("start_ns", "end_ns", "planned_start_ns", "planned_end_ns");
-    /** The place of a gap behind the last action. */
+    /** The place of a gap after the last action. */
     private static final int BEHIND = -1;
 
-    /** The parts of a gap by cause, in the order in which the causes are met. */
+    /** The parts of a gap by cause, in the order in which the causes appear. */
     private static final class Parts {
         private final int[] met = new int[CAUSES.size()];
         private final long[] nanos = new long[CAUSES.size()];
@@ -92,7 +92,7 @@ final class StepDrawing {
     private StepDrawing() {
     }
 
-    /** Returns what is drawn of the text of a step's file. */
+    /** Returns the drawing of the text of a step's file. */
     static byte[] of(byte[] step) throws IOException {
         ByteArrayOutputStream text = new ByteArrayOutputStream(step.length / 8);
         try (JsonParser from = JSON.createParser(step); JsonGenerator to = JSON.createGenerator(text)) {
@@ -143,7 +143,7 @@ final class StepDrawing {
         to.writeEndObject();
     }
 
-    /** Fills in the places of the actions; a step's file has them in front of the gaps. */
+    /** Copies the actions and notes their places; in a step's file they are before the gaps. */
     private static void copyActions(JsonParser from, JsonGenerator to, Map<String, Integer> places)
             throws IOException {
         long[] times = new long[64];
@@ -167,7 +167,7 @@ final class StepDrawing {
                     from.skipChildren();
                 }
             }
-            places.put(name, count++); // of an action that was done again, the last time
+            places.put(name, count++); // for a repeated action, the last time
             to.writeString(name);
         }
         to.writeEndArray();

@@ -26,24 +26,24 @@ import java.util.stream.Stream;
  * <p>Thread rule: one thread at a time.
  */
 final class StepFiles {
-    /** A file is at most of this size; a step of 20,000 actions takes some 5 MB. */
+    /** The maximum size of a file; a step of 20,000 actions takes about 5 MB. */
     private static final long MOST_BYTES = 64L << 20;
-    /** Some times the tick of a file system's clock: two files written within a tick leave a directory with one time. */
+    /** More than a tick of a file system's clock: two files within a tick leave a directory with one time. */
     private static final long TICK_MILLIS = 20;
     private static final JsonMapper JSON = new JsonMapper();
 
     private final Path directory;
     private final NavigableMap<Long, StepHead> heads = new TreeMap<>();
-    /** When the file of each was written: a run that is resumed does steps again. */
+    /** The time of each file, since a resumed run repeats steps. */
     private final Map<Long, FileTime> written = new HashMap<>();
-    /** When the directory changed before the last look; -1 where another change may have the same time. */
+    /** The last change of the directory before the last look; -1 if another change may have the same time. */
     private long changedMillis = -1;
 
     StepFiles(Path run) {
         this.directory = run.resolve(StepRecords.DIRECTORY);
     }
 
-    /** Looks which files there are; returns whether there may be others than before. */
+    /** Looks for new files; returns whether there may be any. */
     boolean look() {
         long now = System.currentTimeMillis();
         try {
@@ -72,12 +72,11 @@ final class StepFiles {
         return true;
     }
 
-    /** The step of a number; null where it has no file. */
+    /** Returns a step; null if it has no file. */
     StepHead head(long number) {
         return heads.get(number);
     }
 
-    /** The newest step that has a file. */
     Optional<StepHead> newest() {
         return heads.isEmpty() ? Optional.empty() : Optional.of(heads.lastEntry().getValue());
     }
@@ -88,9 +87,9 @@ final class StepFiles {
     }
 
     /**
-     * Returns the text of a step's file; why there is none, where there is none.
+     * Returns the text of a step's file, or the reason why there is none.
      *
-     * @param stepsDone the steps that are committed
+     * @param stepsDone the number of committed steps
      */
     Answer answer(long number, long stepsDone) {
         Path file = directory.resolve(StepRecords.fileName(number));
@@ -144,7 +143,7 @@ final class StepFiles {
         }
     }
 
-    /** Reads a part of a step that is in front of its ranks; empty where its file is gone or of another version. */
+    /** Reads a part of a step before its ranks; empty if its file is gone or of another version. */
     Optional<JsonNode> read(long number, String part) {
         try (JsonParser json = JSON.createParser(directory.resolve(StepRecords.fileName(number)).toFile())) {
             json.nextToken();

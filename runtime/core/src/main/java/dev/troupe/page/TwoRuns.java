@@ -10,11 +10,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/**
- * Two runs side by side: the times of the steps that both did, in pairs, and the first step whose losses differ in a bit.
- */
+/** The comparison of two runs: the times of their common steps, in pairs, and the first step with other bits of the loss. */
 final class TwoRuns {
-    /** Steps before the code is compiled and the files are cached are not those of the schedule. */
+    /** Steps that are slow because code is not compiled and files are not cached yet. */
     private static final int WARM_UP_STEPS = 3;
 
     private final Path oneDirectory;
@@ -29,7 +27,7 @@ final class TwoRuns {
         otherSteps.forEach(step -> other.put(step.path("step").asLong(), step));
     }
 
-    /** Adds the comparison to an object; says why there is none where the runs cannot be compared. */
+    /** Adds the comparison to an object; answers with the reason if the runs cannot be compared. */
     Answer answer(ObjectNode answer, JsonNode oneRun, JsonNode otherRun) {
         String here = name(oneDirectory, oneRun);
         String there = name(otherDirectory, otherRun);

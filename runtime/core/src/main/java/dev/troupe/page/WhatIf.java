@@ -23,11 +23,11 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What a step would take with another schedule, a stage of other costs, or other hops: the simulation of the run's plan with
- * what its actions usually take, and with the change.
+ * The predicted time of a step with another schedule, a stage of other costs, or other hops: a simulation of the run's plan
+ * with the usual times of its actions and with the change.
  */
 final class WhatIf {
-    /** A hop that takes an hour more is no question about a pipeline. */
+    /** The maximum extra time of a hop: an hour. */
     private static final double MOST_HOP_MICROS = 3.6e9;
     private static final double LARGEST_FACTOR = 1e6;
 
@@ -39,7 +39,7 @@ final class WhatIf {
      * Creates the question.
      *
      * @param run the object of {@code run.json}
-     * @param costs those of a step
+     * @param costs the costs of a step
      */
     WhatIf(JsonNode run, JsonNode costs) {
         this.run = run;
@@ -47,8 +47,7 @@ final class WhatIf {
     }
 
     /**
-     * Returns the answer; one of status 400 where a parameter makes no sense, and of status 404 where the run's steps
-     * overlap.
+     * Returns the answer: status 400 for a wrong parameter, and 404 if the run's steps overlap.
      */
     Answer answer(Routes.Question question, ObjectNode answer) {
         JsonNode plan = run.path("plan");
@@ -95,7 +94,7 @@ final class WhatIf {
         return Answer.json(answer);
     }
 
-    /** The whole step of a schedule with the run's numbers; empty where it is not defined for them. */
+    /** Returns the whole step of a schedule with the run's numbers; empty if it is not defined for them. */
     private Optional<Plan> plan(String name) {
         JsonNode plan = run.path("plan");
         JsonNode step = plan.path("whole_step");
@@ -128,14 +127,14 @@ final class WhatIf {
                 Double.POSITIVE_INFINITY)), run.path("certificate").path("credits_per_edge").asInt());
     }
 
-    /** The middle one of the known hops, for those between ranks that exchange nothing in the run's own plan. */
+    /** Returns the median of the known hops, for ranks that exchange nothing in the run's own plan. */
     private long middleHop() {
         List<Long> known = new ArrayList<>();
         costs.path("hops").forEach(hop -> known.add(hop.path("ns").asLong()));
         return known.stream().sorted().skip(known.size() / 2).findFirst().orElse(0L);
     }
 
-    /** A schedule that does I and W where the run does B, or the reverse, takes one as the sum of the other two. */
+    /** If one schedule has I and W and the other B, B counts as the sum of I and W. */
     private StageCost stage(JsonNode nanos, double factor) {
         Map<Kind, Long> others = new EnumMap<>(Kind.class);
         for (Kind kind : Kind.values()) {

@@ -15,7 +15,7 @@ import org.apache.pekko.actor.typed.Behavior;
 
 /** The actor systems that runs make for themselves, with configuration and classes from the library's class loader. */
 public final class ActorSystems {
-    /** One key of each part of Pekko whose defaults a run needs, and which a shaded jar may lack. */
+    /** One key of each part of Pekko that a run needs and that a shaded jar may lack. */
     private static final List<String> DEFAULTS = List.of("pekko.version", "pekko.actor.typed.restart-stash-capacity",
             "pekko.actor.provider");
     private static final List<String> CLUSTER_DEFAULTS = List.of("pekko.remote.artery.bind.hostname",
@@ -30,7 +30,7 @@ public final class ActorSystems {
     /**
      * Returns the configuration of the system of a run in one process.
      *
-     * @throws UsageException where the class path has no more than a part of Pekko's defaults
+     * @throws UsageException if the class path has only a part of Pekko's defaults
      */
     static synchronized Config ofOneProcess() {
         if (ofOneProcess == null) {
@@ -42,13 +42,13 @@ public final class ActorSystems {
     /**
      * Returns the configuration of a node's system, without the node's own settings.
      *
-     * @throws UsageException where the class path has no more than a part of Pekko's defaults
+     * @throws UsageException if the class path has only a part of Pekko's defaults
      */
     public static Config ofNode() {
         return requireDefaults(load("troupe-cluster", DEFAULTS), CLUSTER_DEFAULTS);
     }
 
-    /** Creates a system, with what its extensions read besides its configuration. */
+    /** Creates a system, with the setups of its extensions. */
     public static <T> ActorSystem<T> create(Behavior<T> guardian, String name, Config config, Setup... more) {
         return ActorSystem.create(guardian, name, ActorSystemSetup.create(more).withSetup(BootstrapSetup
                 .create(Optional.of(InstalledEngines.loader()), Optional.of(config), Optional.empty())));

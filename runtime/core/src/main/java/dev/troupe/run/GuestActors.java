@@ -23,7 +23,7 @@ import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.apache.pekko.dispatch.DispatcherConfigurator;
 import org.apache.pekko.dispatch.Dispatchers;
 
-/** The actors of a run in an actor system of a program, which lives on after the run. */
+/** The actors of a run in an actor system of a program, which continues after the run. */
 final class GuestActors implements RunActors {
     private static final String RANKS = "troupe.ranks";
     private static final AtomicLong STARTED = new AtomicLong();
@@ -49,14 +49,14 @@ final class GuestActors implements RunActors {
     /**
      * Starts the coordinator and the node of a run.
      *
-     * @param actors the configuration of actor systems that runs make for themselves, with the dispatcher of ranks
+     * @param actors the configuration of a run's own actor system, with the dispatcher of ranks
      */
     static GuestActors start(ActorSystem<?> host, Config actors, CoordinatorSetup coordinator, NodeSetup node) {
         Dispatchers dispatchers = Adapter.toClassic(host).dispatchers();
         if (!dispatchers.hasDispatcher(RANKS)) {
             Config settings = ConfigFactory.parseMap(Map.of("id", RANKS)).withFallback(actors.getConfig(RANKS))
                     .withFallback(host.settings().config().getConfig(Dispatchers.DefaultDispatcherId()));
-            // Where two runs start at the same time, the first one's is taken, which is the same.
+            // If two runs start at the same time, the first one's is used, which is the same.
             dispatchers.registerConfigurator(RANKS, new DispatcherConfigurator(settings, dispatchers.prerequisites()));
         }
         return new GuestActors(host, coordinator, node);

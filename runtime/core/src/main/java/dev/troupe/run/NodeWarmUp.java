@@ -13,9 +13,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * Runs the kernels of some ranks once, each rank on a thread of its own, and as many at a time as there are processors: more
- * of them would interpret the same code beside each other while the compilers wait. The last rank is the first, since it has
- * most kinds of kernels. A kernel that a rank cannot run is a refusal, since no part of the run exists yet.
+ * The warm-up of a node, which runs the kernels of its ranks once. Each rank has its own thread, and one rank for each
+ * processor runs at a time: more would interpret the same code while the compilers wait. The last rank begins, since it has
+ * most kinds of kernels. A kernel that fails is a refusal, since no part of the run exists yet.
  *
  * <p>Thread rule: {@link #report} and {@link #await} by one thread at a time.
  */
@@ -59,7 +59,7 @@ public final class NodeWarmUp {
         processors.acquireUninterruptibly();
         try {
             rank.run(() -> run.engine().open(rank.rank()));
-        } catch (Throwable failure) { // errors too, since the waiting thread must be told
+        } catch (Throwable failure) { // errors too, since a thread waits
             refusal.compareAndSet(Optional.empty(), Optional.of("rank " + rank.rank()
                     + " cannot run on this machine what the run needs: " + Reason.of(failure) + ", "
                     + rank.situation() + ", with engine.kind = " + run.engine().provider().kind()
@@ -100,8 +100,8 @@ public final class NodeWarmUp {
     /**
      * Waits for the end of the warm-up, and until all memory is freed, except that of a kernel that hangs.
      *
-     * @throws InterruptedException where this thread was interrupted, also if there was nothing to wait for: what
-     *     follows maps files, and an interrupt would close their channels
+     * @throws InterruptedException if this thread was interrupted, even without a wait: the next steps map files, and an
+     *     interrupt would close their channels
      */
     public WarmUpReport await() throws InterruptedException {
         WarmUpReport report = report();

@@ -81,7 +81,7 @@ public final class TrainingRun {
      *
      * @param outcome completed by the actors when the run is over
      * @param position the progress of the run as this node knows it
-     * @param whyEnded the reason where the actors end without completing the outcome
+     * @param whyEnded the reason if the actors end without completing the outcome
      */
     public TrainingRun(RunActors actors, CompletableFuture<RunOutcome> outcome, RunPosition position,
             long stepsBefore, Supplier<String> whyEnded) {
@@ -99,9 +99,8 @@ public final class TrainingRun {
      * Runs each kind of kernel of the run's ranks in this process once, at its real shape, and frees all memory. Call
      * this before the run's directory is made.
      *
-     * @throws UsageException where this machine cannot run a kernel, or the class path lacks a part of what the actors
-     *     need
-     * @throws InterruptedException where this thread was interrupted
+     * @throws UsageException if this machine cannot run a kernel, or the class path lacks a part of the actors' defaults
+     * @throws InterruptedException if this thread was interrupted
      */
     public static WarmUpReport warmUp(PreparedRun run) throws InterruptedException {
         ActorSystems.ofOneProcess();
@@ -127,7 +126,7 @@ public final class TrainingRun {
     /**
      * As {@link #start(PreparedRun, RunDirectory, Transport, WarmUpReport, RunListener)}, in the actor system of a program.
      *
-     * @param host the system, which lives on after the run; empty: one of the run's own
+     * @param host the system, which continues after the run; empty: one of the run's own
      */
     public static TrainingRun start(PreparedRun run, RunDirectory directory, Transport transport, WarmUpReport warmUp,
             RunListener listener, Optional<ActorSystem<?>> host) {
@@ -176,7 +175,7 @@ public final class TrainingRun {
     }
 
     /**
-     * Returns the snapshots of a node's ranks, from which they start again; empty where a failure ends the run.
+     * Returns the snapshots from which a node's ranks restart; empty if a failure ends the run.
      *
      * @param shares whether other processes of the machine can map them
      */
@@ -232,12 +231,12 @@ public final class TrainingRun {
         return Math.max(stepsBefore, position.stepsDone());
     }
 
-    /** Returns the committed steps; empty where this JVM does not take part in a run that has begun. Any thread. */
+    /** Returns the committed steps; empty if this JVM is not part of a run that has begun. Any thread. */
     public OptionalLong progress() {
         return position.isOpen() ? OptionalLong.of(stepsDone()) : OptionalLong.empty();
     }
 
-    /** Another node still starts, as a launcher sees: the time in which nodes have to join begins anew. */
+    /** Another node still starts, as a launcher reports: the time limit for joining starts over. */
     public void othersStart() {
         actors.tell(new TrainingCoordinator.OthersStart());
     }
@@ -248,8 +247,7 @@ public final class TrainingRun {
     }
 
     /**
-     * Asks the run to end at once, without a checkpoint. Where there is no coordinator, its part in this JVM ends after
-     * some seconds.
+     * Asks the run to end at once, without a checkpoint. Without a coordinator its part in this JVM ends after some seconds.
      */
     public void stopNow() {
         actors.tell(new TrainingCoordinator.Stop(true));
@@ -257,10 +255,10 @@ public final class TrainingRun {
     }
 
     /**
-     * Waits for the end of the run, and until all its threads, memory and files are released, but for those of a stage
-     * that hangs. The run itself bounds the wait, since a stalled run ends itself.
+     * Waits for the end of the run, and until all its threads, memory and files are released, except those of a stage that
+     * hangs. The run itself bounds the wait, since a stalled run ends itself.
      *
-     * @throws InterruptedException where this thread was interrupted; the run then ends without a checkpoint
+     * @throws InterruptedException if this thread was interrupted; the run then ends without a checkpoint
      */
     public RunOutcome await() throws InterruptedException {
         try {

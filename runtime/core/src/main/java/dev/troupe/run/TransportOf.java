@@ -8,7 +8,7 @@ import dev.troupe.transport.Transport;
 import dev.troupe.transport.TransportSettings;
 import dev.troupe.transport.link.LinkTransport;
 
-/** Starts the transport of a run whose ranks are all in this JVM. */
+/** The transport of a run that has all its ranks in this JVM. */
 public final class TransportOf {
     private TransportOf() {
     }
@@ -16,8 +16,7 @@ public final class TransportOf {
     /**
      * Starts a media driver and the node's transport.
      *
-     * @throws dev.troupe.transport.TransportException where it cannot start: no room for its files, or a directory in
-     *     use
+     * @throws dev.troupe.transport.TransportException if it cannot start: no room for its files, or a directory in use
      */
     public static Transport run(PreparedRun run) {
         TransportSpec spec = run.spec().transport();
