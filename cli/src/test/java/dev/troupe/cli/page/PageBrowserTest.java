@@ -122,7 +122,7 @@ class PageBrowserTest {
 
     @Test
     @Tag("long")
-    void shouldShowAHangAndWhatFollows() throws Exception {
+    void shouldShowAHangAndItsRecovery() throws Exception {
         Gate beforeTheHang = new Gate(1, 0, 3, Duration.ofSeconds(1)); // ten times a wait are no longer than the hang timeout
         List<Gate> gates = List.of(beforeTheHang, new Gate(1, 1, 1, PACE));
         try (Browser browser = Browser.start();

@@ -49,7 +49,7 @@ public class PageCommandTest {
 
     @Test
     @Tag("long")
-    void shouldServeUntilItIsAskedToEnd() throws Exception {
+    void shouldServeUntilItIsStopped() throws Exception {
         Files.writeString(directory.resolve("run.json"), "{\"schema\":1,\"name\":\"a-run\"}");
         Process process = new ProcessBuilder(ProcessHandle.current().info().command().orElseThrow(), "-cp",
                 System.getProperty("java.class.path"), "dev.troupe.cli.Troupe", "page", directory.toString())

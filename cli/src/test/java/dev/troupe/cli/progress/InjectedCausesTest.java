@@ -180,7 +180,7 @@ class InjectedCausesTest {
     @EnabledIfSystemProperty(named = QUIET, matches = "true", disabledReason = QUIET_ALONE)
     @ParameterizedTest(name = "{0}, {1}")
     @MethodSource("trials")
-    void shouldGiveAddedTimeToItsCauseAndRankInOneProcess(String engine, Injected injected) throws IOException {
+    void shouldAttributeAddedTimeToItsCauseAndRankInOneProcess(String engine, Injected injected) throws IOException {
         require(engine, 1, injected);
     }
 
@@ -188,7 +188,7 @@ class InjectedCausesTest {
     @EnabledIfSystemProperty(named = QUIET, matches = "true", disabledReason = QUIET_ALONE)
     @ParameterizedTest(name = "{0}, {1}")
     @MethodSource("trials")
-    void shouldGiveAddedTimeToItsCauseAndRankInFourProcesses(String engine, Injected injected) throws IOException {
+    void shouldAttributeAddedTimeToItsCauseAndRankInFourProcesses(String engine, Injected injected) throws IOException {
         require(engine, RANKS, injected);
     }
 
@@ -247,7 +247,7 @@ class InjectedCausesTest {
                     + " late-data stage=3 step=14 microbatch=1 seconds=1,"
                     + " collect-garbage stage=1 step=16 microbatch=2 at=F seconds=3",
             "1 | CREDIT | late-credit stage=2 step=8 microbatch=3 seconds=1 message=activation"})
-    void shouldGiveMostOfAddedTimeToItsCauseAndRank(int credits, String causes, String text) throws IOException {
+    void shouldAttributeMostOfAddedTimeToItsCauseAndRank(int credits, String causes, String text) throws IOException {
         List<String> faults = List.of(text.split(", "));
         int lastFaulty = 8 + 2 * (faults.size() - 1);
         List<StepIdle> files = StepIdle.all(run("injected", 1,

@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Tag("plan")
 final class ProgressLineTest {
     @Test
-    void shouldNotTakeTheFirstStepForTheRest() {
+    void shouldNotEstimateFromTheFirstStep() {
         ByteArrayOutputStream said = new ByteArrayOutputStream();
         AtomicLong seconds = new AtomicLong();
         ProgressLine line = new ProgressLine(new PrintStream(said, true, StandardCharsets.UTF_8), Terminal.NONE, 101,
@@ -49,7 +49,7 @@ final class ProgressLineTest {
     }
 
     @Test
-    void shouldBeginWhatOthersWriteOnALineOfItsOwn() {
+    void shouldBeginOtherOutputOnANewLine() {
         ByteArrayOutputStream terminal = new ByteArrayOutputStream();
         PrintStream output = new PrintStream(terminal, true, StandardCharsets.UTF_8);
         ProgressLine line = new ProgressLine(output, new Terminal(true, OptionalInt.of(80), false), 10, () -> 0);

@@ -81,7 +81,7 @@ class TraceFileTest {
 
     /** Step 9 is of a life that ended behind the checkpoint: its file does not outlast the resume. */
     @Test
-    void shouldHaveTheStepsOfOneLifeAfterAResume() throws IOException {
+    void shouldHaveOnlyTheStepsAfterAResume() throws IOException {
         Path run = directory.resolve("run");
         Execution.train(run, Golden.named(Golden.TIED).settings("engine.kind=reference", "training.steps=3",
                 "parallel.pipeline=2", "training.microbatch-size=4")).requireDone();

@@ -22,13 +22,13 @@ class MachineLoadsTest {
     }
 
     @Test
-    void shouldReadWhatLinuxTells() throws IOException {
+    void shouldReadTheLoadOnLinux() throws IOException {
         assertEquals(Optional.of(new MachineLoad(63, 2)), read("58.21 35.50 12.52 63/1293 17213\n",
                 "cpu  90417 0 11789\ncpu0 43723 0 5098\ncpu1 46693 0 6690\nintr 17 0\n"));
     }
 
     @Test
-    void shouldKnowNothingElsewhere() throws IOException {
+    void shouldBeEmptyOnOtherSystems() throws IOException {
         assertEquals(Optional.empty(), read("none", "cpu0 1\n"));
         assertEquals(Optional.empty(), read("1 1 1 2/3 4\n", "nothing\n"));
         assertEquals(Optional.empty(),

@@ -43,7 +43,7 @@ class StallDrawingTest {
     }
 
     @Test
-    void shouldShowWhereARankHangsAndWhatTheOthersWaitFor() {
+    void shouldShowTheRankThatHangsAndTheWaitsOfTheOthers() {
         Stall stall = new Stall(OptionalInt.of(1), "rank 1 hangs",
                 List.of(rank(0, "waiting for 0RECV_B0 in step 2", at(4)),
                         rank(1, "computing 1F0 in step 2", at(1), "engine.spin", "worker.run")));
@@ -89,7 +89,7 @@ class StallDrawingTest {
     }
 
     @Test
-    void shouldMarkOnceWhereSeveralAre() {
+    void shouldMarkSharedPositionsOnce() {
         Stall stall = new Stall(OptionalInt.empty(), "no rank has moved",
                 List.of(rank(0, "waiting for 0RECV_B0 in step 2", at(2)),
                         rank(1, "waiting for 0RECV_B0 in step 2", at(2))));
@@ -99,7 +99,7 @@ class StallDrawingTest {
     }
 
     @Test
-    void shouldDrawTheEndOfARowAndLeaveOutWhoIsInAnotherPass() {
+    void shouldDrawTheEndOfARowAndLeaveOutRanksInAnotherPass() {
         int end = plan(1).row(Pass.Kind.TRAINING, 1).actions().size();
         Stall stall = new Stall(OptionalInt.of(1), "rank 1 hangs",
                 List.of(rank(0, "waiting for the coordinator", Optional.of(new RowPosition(Pass.Kind.VALIDATION, 0))),
@@ -111,7 +111,7 @@ class StallDrawingTest {
     }
 
     @Test
-    void shouldDrawNothingWhereTheRankThatHangsIsInNoPass() {
+    void shouldDrawNothingIfTheRankThatHangsIsInNoPass() {
         Stall stall = new Stall(OptionalInt.of(1), "rank 1 hangs",
                 List.of(rank(0, "waiting for 0RECV_B0 in step 2", at(4)),
                         rank(1, "writing its part of a checkpoint", Optional.empty())));

@@ -37,7 +37,7 @@ class MetricsLogTest {
     }
 
     @Test
-    void shouldDropStepsThatAreDoneAgainAndWhatWasNotWrittenWhole() throws IOException {
+    void shouldDropRepeatedStepsAndPartialLines() throws IOException {
         Path file = write(FIRST + SECOND + FAILED + "{\"step\":2,\"lo");
         Object before = identity(file);
         try (MetricsLog log = open(file, 1)) {
@@ -48,7 +48,7 @@ class MetricsLogTest {
     }
 
     @Test
-    void shouldLeaveAFileThatIsWholeAsItIs() throws IOException {
+    void shouldNotChangeAnIntactFile() throws IOException {
         Path file = write(FIRST + SECOND + FAILED);
         Object before = identity(file);
         try (MetricsLog log = MetricsLog.takeOver(file, System.err::println)) {
@@ -60,7 +60,7 @@ class MetricsLogTest {
     }
 
     @Test
-    void shouldEndALineThatLacksItsEnd() throws IOException {
+    void shouldCompleteALineWithoutItsLineEnd() throws IOException {
         Path file = write(FIRST.strip());
         try (MetricsLog log = MetricsLog.takeOver(file, System.err::println)) {
             log.writeCheckpointFailed(2, "no room");
@@ -118,7 +118,7 @@ class MetricsLogTest {
     }
 
     @Test
-    void shouldNotTakeALastStepForTrueThatIsFurtherOnThanTheNext() throws IOException {
+    void shouldNotAcceptALastStepBeyondTheNextOne() throws IOException {
         Path file = write(line(0) + "\n" + line(1) + "\n" + line(66) + "\n");
         try (MetricsLog log = MetricsLog.takeOver(file, _ -> {
         })) {
@@ -127,7 +127,7 @@ class MetricsLogTest {
     }
 
     @Test
-    void shouldSetAsideWhatIsDamagedInAnotherFileOfLines() throws IOException {
+    void shouldSetDamagedLinesOfOtherFilesAside() throws IOException {
         Path file = Files.writeString(home.resolve("events.jsonl"), "{\"a\":1}\n{\"b\"\n{\"c\":1}");
         List<String> troubles = new ArrayList<>();
         JsonLog.mend(file, troubles::add);

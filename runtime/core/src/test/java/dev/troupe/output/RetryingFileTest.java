@@ -55,7 +55,7 @@ class RetryingFileTest {
     }
 
     @Test
-    void shouldSayAtTheEndWhatIsLacking() throws IOException {
+    void shouldReportTheMissingLinesAtTheEnd() throws IOException {
         disk.room = 0;
         file.addLine("one");
         file.addLine("two");

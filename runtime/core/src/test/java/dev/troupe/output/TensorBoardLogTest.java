@@ -55,7 +55,7 @@ class TensorBoardLogTest {
     }
 
     @Test
-    void shouldHaveEachStepsScalars() throws IOException {
+    void shouldWriteTheScalarsOfEachStep() throws IOException {
         try (TensorBoardLog log = open(0)) {
             steps(log, 0, 300, 2); // past one byte of a step's number
             log.on(new RunNews.Validated(300, 1.75));
@@ -84,7 +84,7 @@ class TensorBoardLogTest {
     }
 
     @Test
-    void shouldDropTheStepsThatAResumedRunDoesAgain() throws IOException {
+    void shouldDropTheStepsThatAResumedRunRepeats() throws IOException {
         try (TensorBoardLog log = open(0)) {
             steps(log, 0, 6, 2);
         }
@@ -111,7 +111,7 @@ class TensorBoardLogTest {
     }
 
     @Test
-    void shouldBeGoneWhereARunBeginsAgain() throws IOException {
+    void shouldBeRemovedIfARunBeginsAgain() throws IOException {
         open(0).close();
         TensorBoardLog.clear(directory);
         assertEquals(Map.of(), shown());

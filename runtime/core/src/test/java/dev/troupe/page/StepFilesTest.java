@@ -40,7 +40,7 @@ class StepFilesTest {
 
     /** The tick has not passed, however late the test's looks are. */
     @Test
-    void shouldFindAFileThatIsWrittenInTheTickOfALook() throws IOException {
+    void shouldFindAFileWrittenWithinTheTickOfALook() throws IOException {
         Instant tick = Instant.now().plus(Duration.ofHours(1));
         write(7, tick);
         assertTrue(files.look());
@@ -51,7 +51,7 @@ class StepFilesTest {
     }
 
     @Test
-    void shouldNotLookAgainIntoADirectoryThatIsUnchanged() throws IOException {
+    void shouldNotReadAnUnchangedDirectoryAgain() throws IOException {
         write(7, Instant.now().minus(Duration.ofMinutes(1)));
         assertTrue(files.look());
         assertFalse(files.look());

@@ -24,14 +24,14 @@ class ActorSystemsTest {
     }
 
     @Test
-    void shouldFindTheDefaultsByTheLibrarysOwnClassLoader() {
+    void shouldReadTheDefaultsWithTheLibrarysOwnClassLoader() {
         Thread.currentThread().setContextClassLoader(ClassLoader.getPlatformClassLoader());
         assertEquals("cluster", ActorSystems.ofNode().getString("pekko.actor.provider"));
     }
 
     /** A jar that holds several libraries, without the transformers of its plug-in, keeps one file of each name. */
     @Test
-    void shouldNameTheTransformersOfAJarThatHasOneFileOfDefaults() throws IOException {
+    void shouldNameTheTransformersForAJarWithOneFileOfDefaults() throws IOException {
         List<URL> all = Collections.list(before.getResources("reference.conf"));
         assertTrue(all.size() > 4, all.toString());
         for (URL one : all) {
