@@ -25,7 +25,11 @@ import org.apache.pekko.cluster.MemberStatus;
  */
 final class ManagementPort {
     private static final Pattern LITERAL = Pattern.compile("\\[?[0-9a-fA-F.:]*[.:][0-9a-fA-F.:]*]?");
-    private static final Set<MemberStatus> READY = Set.of(MemberStatus.up(), MemberStatus.weaklyUp());
+    private static final String ALIVE = "/alive";
+    private static final String READY = "/ready";
+    /** The paths that other machines may ask for. */
+    private static final Set<String> OF_NODE = Set.of(ALIVE, READY, StatusRoutes.PATH);
+    private static final Set<MemberStatus> MEMBER = Set.of(MemberStatus.up(), MemberStatus.weaklyUp());
     private static final String TEXT = "text/plain; charset=utf-8";
 
     private ManagementPort() {
@@ -39,28 +43,29 @@ final class ManagementPort {
      */
     static void open(ActorSystem system, ClusterSpec cluster, NodeSpec self, RunPage run, Routes page)
             throws IOException {
-        Routes all = StatusRoutes.with(page, system).with("/alive", _ -> Answer.text(TEXT, "OK"))
-                .with("/ready", _ -> READY.contains(Cluster.get(system).selfMember().status())
+        Routes all = StatusRoutes.with(page, system).with(ALIVE, _ -> Answer.text(TEXT, "OK"))
+                .with(READY, _ -> MEMBER.contains(Cluster.get(system).selfMember().status())
                         ? Answer.text(TEXT, "OK")
                         : Answer.notYet("the node is no member of the cluster yet"));
         PageServer server = PageServer.open(new InetSocketAddress(self.host(), self.managementPort()),
                 cluster.tls().map(Certificates::server),
-                cluster.tls().isPresent() ? (_, _) -> Optional.empty() : guard(self, page), run, all);
+                cluster.tls().isPresent() ? (_, _) -> Optional.empty() : guard(self), run, all);
         system.registerOnTermination(server::close);
     }
 
     /** Returns the rule of a port without certificates. The page is for this machine alone. */
-    static PageServer.Guard guard(NodeSpec self, Routes page) {
+    static PageServer.Guard guard(NodeSpec self) {
         return (host, path) -> {
             if (!isOwn(self, host)) {
                 return Optional.of(Answer.forbidden("this port answers under the address of its node alone: ask "
                         + self.host() + ":" + self.managementPort()));
             }
-            boolean isOfPage = path.equals(RunPage.EVENTS) || page.has(path);
-            return isOfPage && !(RunPage.LOOPBACK.contains(self.host()) && RunPage.LOOPBACK.contains(host))
-                    ? Optional.of(Answer.forbidden("the page is served under a loopback address, or with cluster.tls;"
-                            + " elsewhere troupe page serves it from the run's directory"))
-                    : Optional.empty();
+            return !OF_NODE.contains(path)
+                    && !(RunPage.LOOPBACK.contains(self.host()) && RunPage.LOOPBACK.contains(host))
+                            ? Optional.of(
+                                    Answer.forbidden("the page is served under a loopback address, or with cluster.tls;"
+                                            + " elsewhere troupe page serves it from the run's directory"))
+                            : Optional.empty();
         };
     }
 

@@ -83,11 +83,6 @@ public final class Routes {
         return new Routes(more);
     }
 
-    /** Returns whether a path has a handler. */
-    public boolean has(String path) {
-        return resources.containsKey(path) || resources.containsKey(path.substring(0, path.lastIndexOf('/') + 1));
-    }
-
     /**
      * Returns the answer to a GET.
      *

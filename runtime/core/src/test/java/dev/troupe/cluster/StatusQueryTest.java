@@ -160,7 +160,7 @@ class StatusQueryTest {
         }
         NodeSpec elsewhere = new NodeSpec("a", "192.0.2.1", node.controlPort(), node.dataPort(),
                 node.managementPort(), node.engine(), node.ranks(), node.standby());
-        PageServer.Guard guard = ManagementPort.guard(elsewhere, new RunPage(directory).routes());
+        PageServer.Guard guard = ManagementPort.guard(elsewhere);
         assertEquals(403, guard.refusal("192.0.2.1", "/page.js").orElseThrow().status());
         assertEquals(403, guard.refusal("127.0.0.1", "/alive").orElseThrow().status());
         assertEquals(Optional.empty(), guard.refusal("192.0.2.1", "/alive"));

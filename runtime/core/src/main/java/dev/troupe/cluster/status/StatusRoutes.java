@@ -7,9 +7,9 @@ import dev.troupe.page.Answer;
 import dev.troupe.page.Routes;
 import org.apache.pekko.actor.ActorSystem;
 
-/** The path of a node's {@link NodeStatus} on its management port, as JSON. */
+/** The route of a node's {@link NodeStatus} on its management port, as JSON. */
 public final class StatusRoutes {
-    static final String PATH = "/troupe/status";
+    public static final String PATH = "/troupe/status";
 
     private static final JsonMapper JSON = JsonMapper.builder().addModule(new Jdk8Module()).build();
 
