@@ -156,7 +156,7 @@ class RunPageTest {
     }
 
     @Test
-    void shouldSayWhyStepsThatOverlapHaveNoWhatIf() throws Exception {
+    void shouldExplainThatOverlappingStepsHaveNoWhatIf() throws Exception {
         Path run = directory.resolve("overlapping");
         Execution.train(run, settings("parallel.schedule=pipedream-2bw", "training.steps=8")).requireDone();
         RunPage page = new RunPage(run);
@@ -201,7 +201,7 @@ class RunPageTest {
     }
 
     @Test
-    void shouldSayWhyThereIsNoAnswer() throws IOException {
+    void shouldExplainAMissingAnswer() throws IOException {
         RunPage page = new RunPage(directory);
         problem(page, 503, "/troupe/v1/run", "has not begun");
         problem(page, 404, "/troupe/v1/steps/7", "0 steps are done");
