@@ -54,8 +54,10 @@ final class Recorder implements RunListener {
             case RunNews.RecoveryBegun _ -> {
                 // a program receives a recovery once, when it is complete
             }
-            case RunNews.CheckpointDone done -> report(done.kind(), done.stepsDone(), done.directory().toString());
-            case RunNews.Event event -> report(event.kind(), event.stepsDone(), event.sentence());
+            case RunNews.CheckpointDone done ->
+                report(done.line().kind(), done.stepsDone(), done.directory().toString());
+            case RunNews.Event event ->
+                report(event.line().kind(), event.line().stepsDone(), event.line().sentence());
             default -> {
                 // in the files alone
             }

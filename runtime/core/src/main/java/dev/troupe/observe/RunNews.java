@@ -52,54 +52,44 @@ public sealed interface RunNews {
 
     /** News that is also a line of {@code events.jsonl}, on the page, and an event for the listener of a program. */
     sealed interface Event extends RunNews {
-        /** Its name in the file. */
-        String kind();
+        Line line();
+    }
 
-        int epoch();
-
-        /** The number of steps that were committed by then. */
-        long stepsDone();
-
-        /** The event for a person. */
-        String sentence();
-
-        /** The ranks that are concerned; none if all are, or none in particular. */
-        default List<Integer> ranks() {
-            return List.of();
+    /**
+     * The line of an event.
+     *
+     * @param kind its name in the file
+     * @param stepsDone the number of steps that were committed by then
+     * @param ranks the ranks that are concerned; none if all are, or none in particular
+     * @param sentence the event for a person
+     */
+    record Line(String kind, int epoch, long stepsDone, List<Integer> ranks, String sentence) {
+        Line(String kind, int epoch, long stepsDone, String sentence) {
+            this(kind, epoch, stepsDone, List.of(), sentence);
         }
     }
 
     /** All ranks have their weights, and the first step begins. */
     record Started(int epoch, long stepsDone) implements Event {
         @Override
-        public String kind() {
-            return "started";
-        }
-
-        @Override
-        public String sentence() {
-            return "the first step begins";
+        public Line line() {
+            return new Line("started", epoch, stepsDone, "the first step begins");
         }
     }
 
     /** A checkpoint is complete in a directory. */
     record CheckpointDone(int epoch, long stepsDone, Path directory) implements Event {
         @Override
-        public String kind() {
-            return "checkpoint";
-        }
-
-        @Override
-        public String sentence() {
-            return "a checkpoint is complete in " + directory;
+        public Line line() {
+            return new Line("checkpoint", epoch, stepsDone, "a checkpoint is complete in " + directory);
         }
     }
 
     /** A checkpoint could not be written; the run continues, and the earlier checkpoint is valid. */
-    record CheckpointFailed(int epoch, long stepsDone, String sentence) implements Event {
+    record CheckpointFailed(int epoch, long stepsDone, String why) implements Event {
         @Override
-        public String kind() {
-            return "checkpoint-failed";
+        public Line line() {
+            return new Line("checkpoint-failed", epoch, stepsDone, why);
         }
     }
 
@@ -107,72 +97,32 @@ public sealed interface RunNews {
      * An epoch begins after a failure.
      *
      * @param ranks the ranks that restart; none if messages were lost and are sent again
-     * @param sentence the failure
      */
-    record RecoveryBegun(int epoch, long stepsDone, List<Integer> ranks, String sentence) implements Event {
+    record RecoveryBegun(int epoch, long stepsDone, List<Integer> ranks, String why) implements Event {
         public RecoveryBegun {
             ranks = List.copyOf(ranks);
         }
 
         @Override
-        public String kind() {
-            return "recovery-begins";
+        public Line line() {
+            return new Line("recovery-begins", epoch, stepsDone, ranks, why);
         }
     }
 
     /** The run has recovered from a failure: the failed ranks were restarted and have caught up. */
     record Recovered(Recovery recovery) implements Event {
         @Override
-        public String kind() {
-            return "recovery";
-        }
-
-        @Override
-        public int epoch() {
-            return recovery.epoch();
-        }
-
-        @Override
-        public long stepsDone() {
-            return recovery.step();
-        }
-
-        @Override
-        public String sentence() {
-            return recovery.reason();
-        }
-
-        @Override
-        public List<Integer> ranks() {
-            return recovery.ranks();
+        public Line line() {
+            return new Line("recovery", recovery.epoch(), recovery.step(), recovery.ranks(), recovery.reason());
         }
     }
 
     /** A notice on the speed or the loss of the run for its user. */
     record Noticed(Notice notice) implements Event {
         @Override
-        public String kind() {
-            return notice.kind().code();
-        }
-
-        @Override
-        public int epoch() {
-            return notice.epoch();
-        }
-
-        @Override
-        public long stepsDone() {
-            return notice.stepsDone();
-        }
-
-        @Override
-        public String sentence() {
-            return notice.sentence();
-        }
-
-        @Override
-        public List<Integer> ranks() {
-            return notice.ranks();
+        public Line line() {
+            return new Line(notice.kind().code(), notice.epoch(), notice.stepsDone(), notice.ranks(),
+                    notice.sentence());
         }
     }
 }

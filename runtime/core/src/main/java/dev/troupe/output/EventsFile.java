@@ -36,24 +36,19 @@ public final class EventsFile implements RunListener {
     @Override
     public void on(RunNews news) {
         if (news instanceof RunNews.Event event) {
-            write(event);
-        }
-    }
-
-    private void write(RunNews.Event event) {
-        epoch = event.epoch();
-        ObjectNode line = line(event.kind(), event.stepsDone());
-        if (event instanceof RunNews.Noticed(Notice notice)) {
-            if (!notice.node().isEmpty()) {
+            RunNews.Line of = event.line();
+            epoch = of.epoch();
+            ObjectNode line = line(of.kind(), of.stepsDone());
+            if (event instanceof RunNews.Noticed(Notice notice) && !notice.node().isEmpty()) {
                 line.put("node", notice.node());
             }
-            add(line, "ranks", notice.ranks());
-            add(line, "stages", notice.stages());
-            line.put("times", notice.times());
-        } else {
-            add(line, "ranks", event.ranks());
+            add(line, "ranks", of.ranks());
+            if (event instanceof RunNews.Noticed(Notice notice)) {
+                add(line, "stages", notice.stages());
+                line.put("times", notice.times());
+            }
+            append(line.put("sentence", of.sentence()));
         }
-        append(line.put("sentence", event.sentence()));
     }
 
     /** Writes an event of this process, such as the end of the run. */
