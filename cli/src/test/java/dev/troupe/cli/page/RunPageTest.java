@@ -242,7 +242,7 @@ class RunPageTest {
         }
     }
 
-    /** A page of another site whose name resolves to this machine has its own name in the request. */
+    /** A page of another site with a name that resolves to this machine has that name in the request. */
     @Test
     void shouldAnswerUnderTheNamesOfTheLoopbackAlone() throws Exception {
         RunPage page = new RunPage(directory);

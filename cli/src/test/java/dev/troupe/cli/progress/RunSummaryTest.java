@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The header of a run says what carries its tensors. */
+/** The header of a run names the network of its tensors. */
 @Tag("runtime")
 class RunSummaryTest {
     private static final String BETWEEN = "Activations, gradients, collectives and copies of snapshots between processes: ";

@@ -79,7 +79,7 @@ class TraceFileTest {
         assertEquals(2 * last.path("end_ns").longValue(), idle + computed, 0.01 * (idle + computed));
     }
 
-    /** Step 9 is of a life that ended behind the checkpoint: its file does not outlast the resume. */
+    /** Step 9 was trained after the checkpoint: a resume removes its file. */
     @Test
     void shouldHaveOnlyTheStepsAfterAResume() throws IOException {
         Path run = directory.resolve("run");

@@ -86,10 +86,9 @@ public final class ClusterRun {
      *
      * @param run the run as prepared by this node, with the engine of this node
      * @param version version of Troupe, which must be the same on all nodes
-     * @throws UsageException where a certificate is wrong, a port is taken, or the machine's media driver cannot be
-     *     found
-     * @throws dev.troupe.transport.TransportException where the transport cannot start
-     * @throws dev.troupe.plan.StartException where the actors cannot start, though another attempt may succeed
+     * @throws UsageException if a certificate is wrong, a port is taken, or the machine's media driver cannot be found
+     * @throws dev.troupe.transport.TransportException if the transport cannot start
+     * @throws dev.troupe.plan.StartException if the actors cannot start, though another attempt may succeed
      */
     public static TrainingRun join(PreparedRun run, NodeSpec self, String version, Leader leader) {
         ClusterSpec cluster = run.spec().cluster().orElseThrow();

@@ -149,7 +149,7 @@ public final class RunJournal implements RunListener, AutoCloseable {
 
     /**
      * Opens the directory of a run on which another process reported until now; its files remain. A run that the other
-     * process had not begun begins. The parameters are those of {@link #begin}.
+     * process had not begun begins. For the parameters see {@link #begin}.
      *
      * @throws dev.troupe.plan.UsageException as for {@link #begin}
      */

@@ -61,7 +61,7 @@ final class TensorBoardLog implements Observation {
         }
     }
 
-    /** Readers sort the files by name, so the seconds in a new name are after those of all existing files. */
+    /** Readers sort the files by name, so the seconds in a new name are after the seconds in all others. */
     private static long newest(Path folder) throws IOException {
         try (Stream<Path> files = Files.list(folder)) {
             return files.map(file -> file.getFileName().toString())

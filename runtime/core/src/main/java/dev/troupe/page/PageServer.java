@@ -57,7 +57,7 @@ public final class PageServer implements AutoCloseable {
     /**
      * Opens {@code observe.port} for a run of this process; empty if none is configured.
      *
-     * @param more adds this process's routes to those of the run
+     * @param more adds this process's routes to the run's routes
      * @throws UsageException if the port is taken
      */
     public static Optional<PageServer> of(PreparedRun run, UnaryOperator<Routes> more) {

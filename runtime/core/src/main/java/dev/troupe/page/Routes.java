@@ -19,7 +19,7 @@ public final class Routes {
     /**
      * A question.
      *
-     * @param rest the path after that of the resource; may be empty
+     * @param rest the path after the resource's path; may be empty
      * @param parameters the parameters of the query
      */
     public record Question(String rest, Map<String, String> parameters) {

@@ -98,7 +98,7 @@ public final class NodeWarmUp {
     }
 
     /**
-     * Waits for the end of the warm-up, and until all memory is freed, except that of a kernel that hangs.
+     * Waits for the end of the warm-up, and until all memory is freed, except the memory of a kernel that hangs.
      *
      * @throws InterruptedException if this thread was interrupted, even without a wait: the next steps map files, and an
      *     interrupt would close their channels

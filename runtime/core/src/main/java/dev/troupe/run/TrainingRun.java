@@ -50,7 +50,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The part of a started run in one JVM: all its ranks ({@link #start}), or those of one node of a cluster
+ * The part of a started run in one JVM: all its ranks ({@link #start}), or the ranks of one node of a cluster
  * ({@code dev.troupe.cluster}).
  *
  * <p>Thread rule: {@link #await} on one thread, the other methods on any.
@@ -255,7 +255,7 @@ public final class TrainingRun {
     }
 
     /**
-     * Waits for the end of the run, and until all its threads, memory and files are released, except those of a stage that
+     * Waits for the end of the run, and until all its threads, memory and files are released, except of a stage that
      * hangs. The run itself bounds the wait, since a stalled run ends itself.
      *
      * @throws InterruptedException if this thread was interrupted; the run then ends without a checkpoint
