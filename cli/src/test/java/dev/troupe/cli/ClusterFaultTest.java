@@ -185,9 +185,9 @@ class ClusterFaultTest {
     }
 
     /**
-     * A stop and a short cut are waited out; the ranks of a killed node continue on the nodes with its copies, also those of
-     * the coordinator's node. So do the ranks of a node that is cut off for longer than the failure detector waits: it
-     * is the minority of the cluster, and ends.
+     * A stop and a short cut are waited out; the ranks of a killed node continue on the nodes with its copies, also from the
+     * coordinator's node. So do the ranks of a node that is cut off for longer than the failure detector waits: it is the
+     * minority of the cluster, and ends.
      */
     @Tag("long")
     @ParameterizedTest(name = "{0}, with a standby: {1}")

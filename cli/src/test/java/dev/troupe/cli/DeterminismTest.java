@@ -10,7 +10,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Which runs agree bit for bit: losses, gradient norms and rates as text, exported weights as bytes. */
+/** The runs that agree bit for bit: losses, gradient norms and rates as text, exported weights as bytes. */
 @Tag("real")
 @Dealt(3)
 @Timeout(120)

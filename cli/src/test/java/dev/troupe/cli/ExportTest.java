@@ -35,7 +35,7 @@ class ExportTest {
     @TempDir
     private Path directory;
 
-    /** With a rate of zero the loss of step 0 is the loss of the first weights; those of float64 are not rounded. */
+    /** With a rate of zero the loss of step 0 is the loss of the first weights; weights of float64 are not rounded. */
     @ParameterizedTest
     @CsvSource({"gpt2-tied-adamw, float64, reference", "gpt2-untied-sgd, float32, nd4j"})
     void shouldReadBackWhatItExported(String name, String precision, String engine) {

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The warning at the start of a run whose nodes exchange tensors over a network without TLS. */
+/** The warning at the start of a run if its nodes exchange tensors over a network without TLS. */
 @Tag("real")
 @Timeout(120)
 class ExposureTest {

@@ -85,9 +85,8 @@ record GoldenRun(Golden golden, List<String> settings, Path directory) {
 
     /**
      * Each tensor within the tolerance, as the norm of the difference over the norm. Adam divides a gradient by its own
-     * size, so that single elements whose gradient is no larger than the rounding noise of float32 move by noise; the
-     * key bias, whose gradient is zero in exact arithmetic or, where positions are rotary, nearly so, does so as a whole and
-     * is left out.
+     * size, so that single elements with gradients within the rounding noise of float32 move by noise. The key bias does so
+     * as a whole, since its gradient is zero in exact arithmetic, or nearly so with rotary positions; it is left out.
      */
     private static void assertCloseAsAWhole(Map<String, double[]> expected, Map<String, double[]> actual,
             double tolerance, String what) {

@@ -25,7 +25,7 @@ final class LocalCluster {
         return "test-" + ports.getFirst();
     }
 
-    /** Returns the directory of the logs if this JVM is that of a launched node. */
+    /** Returns the directory of the logs if this JVM is a launched node. */
     static Optional<Path> logsOfThisNode() {
         Matcher node = NODE.matcher(System.getProperty("sun.java.command"));
         return node.matches()

@@ -155,7 +155,7 @@ class LoraTest {
         assertTrue(Files.notExists(out));
     }
 
-    /** Weights of the same shape that are not those of the adapters' training. */
+    /** Weights of the same shape as in the adapters' training, but others. */
     @Test
     void shouldRefuseToResumeWithOtherFrozenWeights() {
         Path cut = train("cut", settings("training.steps=1"));

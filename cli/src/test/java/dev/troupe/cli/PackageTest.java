@@ -17,9 +17,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/**
- * The imports of the packages of the main sources: they form no circle, and a package imports nothing that it may not.
- */
+/** The imports of the packages of the main sources: they form no circle, and a package imports nothing that it may not. */
 @Tag("plan")
 class PackageTest {
     private static final Pattern PACKAGE = Pattern.compile("^package ([\\w.]+);", Pattern.MULTILINE);
@@ -29,7 +27,7 @@ class PackageTest {
             "(?s)/\\*.*?\\*/|//[^\n]*|\"\"\".*?\"\"\"|\"[^\"\\\\\n]*+(?:\\\\.[^\"\\\\\n]*+)*+\"");
     private static final Pattern TROUPE = Pattern.compile("(dev\\.troupe[a-z0-9_.]*?)\\.[A-Z].*");
 
-    /** The libraries that a package says it imports, by the start of their packages; the JDK is everybody's. */
+    /** The libraries that packages import, by the start of their packages; the JDK is everybody's. */
     private static final List<String> LIBRARIES = List.of("com.fasterxml.jackson", "com.knuddels.jtokkit",
             "com.typesafe.config", "dev.hardwood", "io.aeron", "io.micrometer",
             "io.opentelemetry",
@@ -37,7 +35,7 @@ class PackageTest {
             "org.apache.pekko",
             "org.bytedeco", "org.jspecify", "org.junit", "org.opentest4j",
             "org.nd4j", "org.openjdk.jmh", "org.openqa.selenium", "org.slf4j", "picocli", "scala");
-    /** A class by its full name, where code uses it without an import. */
+    /** A class by its full name, which code uses without an import. */
     private static final Pattern FULL_NAME = Pattern.compile("(?<![\\w.])((?:dev\\.troupe|"
             + String.join("|", LIBRARIES).replace(".", "\\.") + ")(?:\\.[a-z0-9_]+)*\\.[A-Z]\\w*)");
     private static final Pattern JDK = Pattern

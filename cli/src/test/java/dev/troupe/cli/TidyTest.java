@@ -27,7 +27,7 @@ class TidyTest {
     private static final Path ROOT = SourceTree.ROOT;
     private static final Map<Path, String> TEXTS = SourceTree.TEXTS;
     private static final int WIDEST_COMMENT = 125;
-    /** What each folder of sources may import beside the JDK: of the house, and of libraries. */
+    /** The imports that each folder of sources may have in addition to the JDK: of the house, and of libraries. */
     private static final Map<String, List<String>> ARROWS = Map.ofEntries(
             Map.entry("schedules", List.of("dev.troupe.schedule")),
             Map.entry("engines/api", List.of("dev.troupe.engine")),
@@ -67,7 +67,7 @@ class TidyTest {
     /** Modules that may import whatever there is. */
     private static final Set<String> WITHOUT_ARROWS = Set.of("bench", "bom", "examples");
     private static final Pattern MODULE = Pattern.compile("<module>([^<]+)</module>");
-    /** What the runtime does not know: which engines there are, chats, the command. */
+    /** The parts that the runtime does not know: the engines, chats, the command. */
     private static final Pattern BEYOND_THE_RUNTIME = Pattern
             .compile("^dev\\.troupe\\.(chat|cli|engine\\.(cpu|cuda|emulated|nd4j|reference|conformance|late))\\..*");
     private static final Pattern IMPORT_BEYOND_THE_JDK = Pattern.compile(
@@ -79,7 +79,7 @@ class TidyTest {
                     + "|\\bnanoTime\\b|\\bcurrentTimeMillis\\b|\\bjava\\.time\\.(?!Duration\\b)[\\w.]+|\\bnew (?:Secure)?Random\\(\\)"
                     + "|\\bMath\\.random\\b|\\bjava\\.net\\.[\\w.]+|\\bSystem\\.getenv\\b");
 
-    /** Copies whose order is drawn in each JVM. */
+    /** Copies in an order that is drawn in each JVM. */
     private static final Pattern DRAWN_ORDER = Pattern
             .compile("\\b(?:Map|Set)\\.copyOf\\(|\\btoUnmodifiable(?:Map|Set)\\b");
 
@@ -96,8 +96,8 @@ class TidyTest {
             "getOriginalMessage(", "JsonDefect, which leaves out the advice to programmers",
             "@Disabled", "a test that runs, or none"));
     /**
-     * Calls whose answer depends on the locale of the process, with what to write in their place: under ar_EG a number
-     * has Arabic digits, in file names and JSON too, and under tr_TR the lower case of I has no dot.
+     * Calls that depend on the locale of the process, with their replacements: under ar_EG a number has Arabic digits, in
+     * file names and JSON too, and under tr_TR the lower case of I has no dot.
      */
     private static final Map<Pattern, String> OF_A_LOCALE = Map.of(
             // of a text, and not of a class of ours such as PercentFormat

@@ -16,8 +16,8 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What does a hop between two JVMs cost, over shared memory and over the network of one machine? Rank 0 is in this
- * process, rank 1 in a child. Prints a line for each way and size.
+ * The cost of a hop between two JVMs, over shared memory and over the network of one machine. Rank 0 is in this process,
+ * rank 1 in a child. Prints a line for each way and size.
  */
 public final class NodeHopBenchmark {
     private static final List<Integer> SIZES = List.of(4 << 10, 64 << 10, 1 << 20, 4 << 20, 16 << 20);

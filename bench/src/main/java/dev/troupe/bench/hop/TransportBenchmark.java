@@ -26,7 +26,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /**
- * What does a hop between two ranks of one JVM cost, by the size of the message? Prints the table of
+ * The cost of a hop between two ranks of one JVM, by the size of the message. Prints the table of
  * {@code bench/transport/README.md}. Each rate is measured alternately with a plain copy of memory of the same size.
  */
 @Command(name = "bench/transport/run", mixinStandardHelpOptions = true, description = {

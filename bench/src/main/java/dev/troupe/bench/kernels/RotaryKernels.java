@@ -8,7 +8,7 @@ import org.openjdk.jmh.annotations.Benchmark;
 
 /**
  * The parts of a block of Llama's kind other than its projections: norms by the root mean square, rotary positions,
- * attention whose heads share keys and values, and the gated unit. Sizes and thread rule as of {@link Workbench}.
+ * attention with shared keys and values, and the gated unit. Sizes and thread rule as of {@link Workbench}.
  */
 public class RotaryKernels extends Workbench {
     private static final double EPSILON = 1e-5;

@@ -59,8 +59,8 @@ class FlipBitTest {
     }
 
     /**
-     * The gradient of a stage's W that a seed draws: the head's, those of its two blocks from the last on, and the
-     * embedding's. How many there are is known once a W of the stage has ended; before that it is the first.
+     * The gradient of a stage's W that a seed draws: the head's, its two blocks' from the last on, and the embedding's. How
+     * many there are is known once a W of the stage has ended; before that it is the first.
      */
     private static String gradient(int stage, boolean isFirst, int seed) {
         List<String> gradients = new ArrayList<>(stage == STAGES - 1 ? List.of("wte.weight") : List.of());

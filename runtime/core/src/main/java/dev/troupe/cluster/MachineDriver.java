@@ -28,9 +28,9 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.zip.CRC32C;
 
 /**
- * The one media driver of a machine, in a directory whose name follows from the cluster and the host, so that all nodes
- * of the host find it. {@code launch} starts it in a process of its own; where nodes are started one by one, the first
- * node of the file that is on the host runs it.
+ * The one media driver of a machine, in a directory with a name from the cluster and the host, so that all nodes of the host
+ * find it. {@code launch} starts it in a process of its own; if nodes are started one by one, the first node of the file
+ * that is on the host runs it.
  */
 public final class MachineDriver {
     private static final Duration LOOK_AGAIN = Duration.ofMillis(100);
@@ -39,7 +39,8 @@ public final class MachineDriver {
     }
 
     /**
-     * Returns the directory of the driver of a host, which differs from that of a cluster of the same name with other nodes.
+     * Returns the directory of the driver of a host, which differs from the directory of a cluster of the same name with
+     * other nodes.
      */
     static Path directory(RunSpec spec, ClusterSpec cluster, String host) {
         CRC32C sum = new CRC32C();
@@ -59,9 +60,9 @@ public final class MachineDriver {
     }
 
     /**
-     * Returns the map of nodes from the side of one node where ranks are on other nodes.
+     * Returns the map of nodes from the side of one node if ranks are on other nodes.
      *
-     * @param since for each node whose ranks have changed, by its name, the epoch since which it has its present ranks
+     * @param since for each node with changed ranks, by its name, the epoch since which it has its present ranks
      */
     static NodeMap map(ClusterSpec cluster, TrainingPlan plan, NodeSpec self, List<Integer> nodeOfRank,
             Map<String, Integer> since) {
@@ -98,8 +99,8 @@ public final class MachineDriver {
     /**
      * Starts the driver of a host.
      *
-     * @throws UsageException where the cluster runs there already
-     * @throws dev.troupe.transport.TransportException where the driver does not start: too little room
+     * @throws UsageException if the cluster runs there already
+     * @throws dev.troupe.transport.TransportException if the driver does not start: too little room
      */
     public static SharedDriver start(PreparedRun run, String host) {
         RunSpec spec = run.spec();
@@ -133,10 +134,10 @@ public final class MachineDriver {
     }
 
     /**
-     * Finds the driver of a node's machine, or starts it where this node has to, and then must also close it.
+     * Finds the driver of a node's machine, or starts it if this node has to, and then must also close it.
      *
-     * @throws UsageException where another node has to start it, and has not done so within the time that nodes wait
-     *     for each other
+     * @throws UsageException if another node has to start it, and has not done so within the time that nodes wait for each
+     *     other
      */
     static Optional<SharedDriver> find(PreparedRun run, NodeSpec self) {
         ClusterSpec cluster = run.spec().cluster().orElseThrow();

@@ -35,7 +35,7 @@ public final class FaultChecks {
      * @param steps of the run, counted from its first
      * @param checkpointEvery how many steps lie between two checkpoints; 0 for none but that at the end
      * @param recovers whether ranks keep snapshots
-     * @param hasNodes whether the run has processes beside this one
+     * @param hasNodes whether the run has other processes
      */
     public FaultChecks(TrainingPlan plan, long firstStep, int steps, int checkpointEvery, boolean recovers,
             boolean hasNodes) {

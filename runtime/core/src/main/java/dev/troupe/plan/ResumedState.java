@@ -25,9 +25,9 @@ public final class ResumedState {
      * Checks that a checkpoint has all the state that a run needs.
      *
      * @return a sentence on each kind of state that the run drops, since its configuration has no use for it
-     * @throws UsageException if it lacks some, or has several versions of the weights where a run whose steps overlap
-     *     reads others. From a checkpoint of one version every version starts as that one, and a run of one step after
-     *     the other takes the newest
+     * @throws UsageException if it lacks some, or has several versions of the weights, but others than a run with
+     *     overlapping steps reads. From a checkpoint of one version every version starts as that one, and a run of one step
+     *     after the other takes the newest
      */
     public static List<String> check(Checkpoint checkpoint, TrainingPlan plan, TrainingSpec training) {
         requireReplicas(checkpoint, plan.replicas());
@@ -54,7 +54,7 @@ public final class ResumedState {
         return dropped.stream().map(what -> "the run drops of " + checkpoint.directory() + " " + what).toList();
     }
 
-    /** Returns the loss scale: a dynamic one continues from the checkpoint, any other is that of the configuration. */
+    /** Returns the loss scale: a dynamic one continues from the checkpoint, any other comes from the configuration. */
     public static LossScale lossScale(LossScaleSpec spec, LossScale saved) {
         return switch (spec.kind()) {
             case NONE -> LossScale.none(saved.updates());

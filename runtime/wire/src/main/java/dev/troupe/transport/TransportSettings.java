@@ -43,7 +43,7 @@ public record TransportSettings(Optional<Path> directory, boolean sharesDriver, 
     public static final int MAX_RING_LENGTH = 1 << 20;
     private static final int MAX_DEVICE_PIECE_LENGTH = 4 << 20;
     private static final int DEVICE_PIECES = 4;
-    /** Half of it holds 800 headers: those of 50 MiB in full fragments, or of more small messages than there are credits. */
+    /** Half of it holds 800 headers, for 50 MiB in full fragments, or for more small messages than there are credits. */
     public static final int HEADER_TERM_LENGTH = 256 << 10;
     private static final int HEADER_MTU_LENGTH = 1408;
     /** The reader's position in a ring has a page of its own, so that no cache line holds both the position and payload. */
@@ -101,8 +101,7 @@ public record TransportSettings(Optional<Path> directory, boolean sharesDriver, 
     }
 
     /**
-     * Bytes of payload that may be in flight to another process of the machine: the window of a stream, if that is
-     * smaller.
+     * Bytes of payload that may be in flight to another process of the machine: the window of a stream, if that is smaller.
      */
     public int ringBytes() {
         return Math.min(termLength / 2, MAX_RING_LENGTH);

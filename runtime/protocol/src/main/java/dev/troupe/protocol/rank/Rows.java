@@ -16,7 +16,7 @@ public record Rows(Certificate training) {
         return training.plan().continues();
     }
 
-    /** Returns the step to which an action of a pass belongs, among those of the row. */
+    /** Returns the step of an action of a pass, as an index in the row. */
     public int stepInRow(Pass.Kind kind, Action action) {
         return kind == Pass.Kind.TRAINING ? training.plan().stepOf(action) : 0;
     }
