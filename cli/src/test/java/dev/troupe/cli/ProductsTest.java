@@ -49,7 +49,7 @@ class ProductsTest {
     void shouldRefuseAWrongPathInASentence() {
         Execution refused = Execution.train(directory.resolve("run"), Golden.named(Golden.TIED)
                 .settings("engine.kind=cpu", "engine.products=/nowhere/libblas.so"));
-        refused.requireRefused("engine.products = /nowhere/libblas.so: the BLAS /nowhere/libblas.so is not there, or no"
+        refused.requireRefused("engine.products = /nowhere/libblas.so: the BLAS /nowhere/libblas.so is missing, or not a"
                 + " file; set engine.products = onednn, or correct the path");
         assertTrue(Files.notExists(directory.resolve("run")));
     }

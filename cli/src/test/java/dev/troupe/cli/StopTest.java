@@ -43,7 +43,7 @@ class StopTest {
     private static final List<String> LONG_STEP = List.of("parallel.pipeline=2", "engine.kind=reference",
             "training.steps=10", "model.layers=2", "model.hidden=64", "training.validate-every=0",
             "training.microbatch-size=2", "training.global-batch-size=20000");
-    private static final Pattern NEXT = Pattern.compile("(?:go on|begin again) with: \\./troupe ([^\n]+)");
+    private static final Pattern NEXT = Pattern.compile("(?:resume|begin again) with: \\./troupe ([^\n]+)");
 
     private enum Way {
         CTRL_C, SIGTERM, SIGHUP

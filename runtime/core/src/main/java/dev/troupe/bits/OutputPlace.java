@@ -18,7 +18,7 @@ public interface OutputPlace {
             String where = key.what().action() + " of layer " + key.layer() + " ("
                     + plan.model().layers().get(key.layer()).name() + ") on stage " + stage;
             return key.what().isPerMicrobatch()
-                    ? where + ", microbatch " + key.microbatch() + " of the step, whose sequences are at "
+                    ? where + ", microbatch " + key.microbatch() + " of the step, with sequences at "
                             + positions(batches, plan.stageSettings().microbatchSize(), step, key.microbatch())
                             + " of the data"
                     : where + ", tensor " + key.tensor();
