@@ -42,7 +42,6 @@ class SizeTest {
     /** Records and constructors, with their components. */
     private static final Map<String, Integer> MANY_COMPONENTS = Map.ofEntries(
             Map.entry("dev.troupe.protocol.RunSettings", 14),
-            Map.entry("dev.troupe.actor.NodeSetup", 12),
             Map.entry("dev.troupe.config.fault.FaultSpec", 12),
             Map.entry("dev.troupe.schedule.idle.RankTimes", 12),
             Map.entry("dev.troupe.model.rotary.RotaryModel", 11),

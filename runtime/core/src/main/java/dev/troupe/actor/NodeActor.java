@@ -98,7 +98,7 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
             run = opened;
             return opened.opened();
         } catch (Throwable failure) { // the run's directory, or a file that it reads from there
-            setup.position().met(failure);
+            setup.reports().position().met(failure);
             return new NodeEvent.CannotOpen(Reason.of(failure));
         }
     }

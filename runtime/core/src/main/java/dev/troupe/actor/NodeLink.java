@@ -48,7 +48,7 @@ final class NodeLink {
     }
 
     RunPosition position() {
-        return setup.position();
+        return setup.reports().position();
     }
 
     /** Notifies the node of the end of the coordinator of this term. */
@@ -75,13 +75,13 @@ final class NodeLink {
                         setup.neighbours().door(), term, report,
                         runsKernels ? setup.warmUp().get() : WarmUpReport.UNDER_WAY));
             case NodeCommand.Report(var event) -> coordinator.tell(new TrainingCoordinator.Happened(event));
-            case NodeCommand.Abandon(String why) -> setup.lost().ifPresentOrElse(end -> end.accept(why),
+            case NodeCommand.Abandon(String why) -> setup.reports().lost().ifPresentOrElse(end -> end.accept(why),
                     () -> coordinator.tell(new TrainingCoordinator.Happened(new RunEvent.NodeLost(setup.name(), why))));
-            case NodeCommand.Reach(int epoch, long stepsDone) -> setup.position().reach(epoch, stepsDone);
-            case NodeCommand.Log(String line) -> setup.position().log(line);
+            case NodeCommand.Reach(int epoch, long stepsDone) -> setup.reports().position().reach(epoch, stepsDone);
+            case NodeCommand.Log(String line) -> setup.reports().position().log(line);
             case NodeCommand.End(long stepsDone, var failure) ->
-                setup.ended().accept(new RunOutcome(stepsDone, failure));
-            case NodeCommand.Refuse(String why) -> setup.ended().accept(RunOutcome.refused(why));
+                setup.reports().ended().accept(new RunOutcome(stepsDone, failure));
+            case NodeCommand.Refuse(String why) -> setup.reports().ended().accept(RunOutcome.refused(why));
         }
     }
 

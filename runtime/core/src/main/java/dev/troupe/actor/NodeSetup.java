@@ -24,20 +24,26 @@ import java.util.function.Supplier;
  * @param context the parts that its ranks share, for the directory of the run
  * @param transport of the node; closed before its ranks' threads end
  * @param release gives back the resources that the ranks need until their threads have ended
- * @param position receives the progress of the run
- * @param ended receives the end of the run
- * @param lost ends the process of a node of several, which is lost for the reason in a sentence; empty if the whole
- *     run is in the process
  */
 public record NodeSetup(String name, Map<String, String> keys, Duration patience, int stepsPerPass,
         Neighbours neighbours, Supplier<WarmUpReport> warmUp, Function<Path, NodeContext> context,
-        Transport transport, Runnable release, RunPosition position,
-        Consumer<RunOutcome> ended, Optional<Consumer<String>> lost) {
+        Transport transport, Runnable release, Reports reports) {
+    /**
+     * The receivers of what happens to the node and its run.
+     *
+     * @param position receives the progress of the run
+     * @param ended receives the end of the run
+     * @param lost ends the process of a node of several, which is lost for the reason in a sentence; empty if the whole
+     *     run is in the process
+     */
+    public record Reports(RunPosition position, Consumer<RunOutcome> ended, Optional<Consumer<String>> lost) {
+    }
+
     /** Returns the same setup with a task that follows the release. */
     public NodeSetup afterRelease(Runnable task) {
         return new NodeSetup(name, keys, patience, stepsPerPass, neighbours, warmUp, context, transport, () -> {
             release.run();
             task.run();
-        }, position, ended, lost);
+        }, reports);
     }
 }

@@ -115,12 +115,12 @@ public final class ClusterRun {
                     named -> TrainingRun.context(run, KeyFile.requireOwn(directory, named),
                             faulty(run, self, resources.transport(), faults, damage), resources.groups(),
                             resources.snapshots(), resources.routes(), Optional.empty(), faults),
-                    resources.transport(), resources::release, position, outcome::complete,
-                    Optional.of(why -> {
+                    resources.transport(), resources::release,
+                    new NodeSetup.Reports(position, outcome::complete, Optional.of(why -> {
                         position.log("cannot use its device again: " + why);
                         leader.loseDevice(why);
                         outcome.complete(new RunOutcome(run.stepsDone(), Optional.of(why)));
-                    }));
+                    })));
             system = ActorSystems.create(
                     guardian(node, cluster, lost, resources.connections(), position,
                             coordinator(run, cluster, keys, leader, outcome, faults, damage)),

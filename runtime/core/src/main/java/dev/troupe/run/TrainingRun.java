@@ -150,7 +150,7 @@ public final class TrainingRun {
                 () -> {
                     groups.close();
                     snapshots.ifPresent(Snapshots::close);
-                }, position, outcome::complete, Optional.empty());
+                }, new NodeSetup.Reports(position, outcome::complete, Optional.empty()));
         List<Integer> ranks = IntStream.range(0, run.plan().rankCount()).boxed().toList();
         CoordinatorSetup setup = CoordinatorOf.run(run,
                 new Roster(Map.of(ONLY_NODE, ranks), Map.of(), timeout, ReplicaTable.Buddies.NONE), ONLY_TERM,

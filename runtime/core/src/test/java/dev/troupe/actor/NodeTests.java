@@ -124,7 +124,7 @@ abstract class NodeTests {
     void spawn(Transport transport, Function<Path, NodeContext> context, Runnable release) {
         NodeSetup setup = new NodeSetup("only", Map.of(), Duration.ofSeconds(30), 1, Neighbours.none(),
                 () -> WarmUpReport.NOTHING_TO_RUN, context, transport,
-                release, new RunPosition(), outcomes::add, lost);
+                release, new NodeSetup.Reports(new RunPosition(), outcomes::add, lost));
         node = kit.spawn(NodeActor.create(setup, coordinator.ref()));
         coordinator.expectMessage(new TrainingCoordinator.NodeJoined(node, "only", Map.of(), 0, 0, Optional.empty(),
                 WarmUpReport.UNDER_WAY));
