@@ -78,7 +78,7 @@ final class GuestActors implements RunActors {
                 node.tell(halt);
                 return Behaviors.same();
             }).onSignal(Terminated.class, terminated -> {
-                hosting.position().met(terminated instanceof ChildFailed failed ? failed.getCause() : null);
+                hosting.reports().position().met(terminated instanceof ChildFailed failed ? failed.getCause() : null);
                 if (terminated.getRef().equals(node)) {
                     return Behaviors.stopped();
                 }

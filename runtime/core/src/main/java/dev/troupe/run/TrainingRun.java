@@ -219,7 +219,7 @@ public final class TrainingRun {
                 coordinator.tell(command);
                 return Behaviors.same();
             }).onSignal(Terminated.class, ended -> {
-                node.position().met(ended instanceof ChildFailed failed ? failed.getCause() : null);
+                node.reports().position().met(ended instanceof ChildFailed failed ? failed.getCause() : null);
                 context.getSystem().terminate(); // the node has its ranks end first
                 return Behaviors.same();
             }).build();
