@@ -31,7 +31,8 @@ class RingsTest {
 
     private static final Pattern OF_CLASS = Pattern.compile("^@Tag\\(\"long\"\\)", Pattern.MULTILINE);
     private static final Pattern OF_METHOD = Pattern.compile("^ +@Tag\\(\"long\"\\)", Pattern.MULTILINE);
-    private static final Pattern SHARES = Pattern.compile("@Dealt\\((\\w+)\\)|\\bDeal\\.has\\([^;]*, (\\w+)\\)");
+    private static final Pattern SHARES = Pattern
+            .compile("@Dealt\\((\\w+)\\)|int (?:shares\\(\\) \\{\\s*return|SHARES =) (\\w+);");
     /** The test of the deal itself. */
     private static final String DEAL_TEST = "DealTest.java";
 

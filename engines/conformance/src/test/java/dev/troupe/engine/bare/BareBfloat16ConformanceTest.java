@@ -17,4 +17,9 @@ class BareBfloat16ConformanceTest extends EngineConformance {
     protected int repeats() {
         return 2;
     }
+
+    @Override
+    protected int shares() {
+        return 4;
+    }
 }

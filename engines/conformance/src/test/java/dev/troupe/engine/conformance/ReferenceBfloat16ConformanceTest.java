@@ -2,7 +2,6 @@ package dev.troupe.engine.conformance;
 
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
-import dev.troupe.engine.conformance.share.Deal;
 import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.engine.reference.ReferenceEngine;
 
@@ -20,7 +19,7 @@ class ReferenceBfloat16ConformanceTest extends EngineConformance {
     }
 
     @Override
-    protected boolean takes(String kernelCase) {
-        return Deal.has("ReferenceBfloat16ConformanceTest " + kernelCase, 3);
+    protected int shares() {
+        return 3;
     }
 }

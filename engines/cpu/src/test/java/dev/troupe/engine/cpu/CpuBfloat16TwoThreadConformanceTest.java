@@ -3,7 +3,6 @@ package dev.troupe.engine.cpu;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.conformance.EngineConformance;
-import dev.troupe.engine.conformance.share.Deal;
 import dev.troupe.engine.provider.EngineSettings;
 
 /** Activations and products of bfloat16, always on two threads. */
@@ -15,7 +14,7 @@ class CpuBfloat16TwoThreadConformanceTest extends EngineConformance {
     }
 
     @Override
-    protected boolean takes(String kernelCase) {
-        return Deal.has("CpuBfloat16TwoThreadConformanceTest " + kernelCase, 4);
+    protected int shares() {
+        return 4;
     }
 }

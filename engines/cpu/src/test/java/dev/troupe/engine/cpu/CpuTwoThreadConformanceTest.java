@@ -3,7 +3,6 @@ package dev.troupe.engine.cpu;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.conformance.EngineConformance;
-import dev.troupe.engine.conformance.share.Deal;
 import dev.troupe.engine.provider.EngineSettings;
 
 /** Always two threads. */
@@ -14,7 +13,7 @@ class CpuTwoThreadConformanceTest extends EngineConformance {
     }
 
     @Override
-    protected boolean takes(String kernelCase) {
-        return Deal.has("CpuTwoThreadConformanceTest " + kernelCase, 4);
+    protected int shares() {
+        return 4;
     }
 }

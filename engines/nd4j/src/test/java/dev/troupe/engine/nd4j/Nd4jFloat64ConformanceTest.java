@@ -3,7 +3,6 @@ package dev.troupe.engine.nd4j;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.conformance.EngineConformance;
-import dev.troupe.engine.conformance.share.Deal;
 import dev.troupe.engine.provider.EngineSettings;
 
 /** float64, always one thread: engines that are open together must agree on the number. */
@@ -19,7 +18,7 @@ class Nd4jFloat64ConformanceTest extends EngineConformance {
     }
 
     @Override
-    protected boolean takes(String kernelCase) {
-        return Deal.has("Nd4jFloat64ConformanceTest " + kernelCase, 4);
+    protected int shares() {
+        return 4;
     }
 }
