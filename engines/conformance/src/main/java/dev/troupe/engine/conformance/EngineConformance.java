@@ -76,7 +76,8 @@ public abstract class EngineConformance extends JoinedConformance {
         return byKernel().entrySet().stream()
                 .map(kernel -> dynamicContainer(kernel.getKey(), kernel.getValue().stream()
                         .filter(kernelCase -> isDealt(kernelCase.toString())).map(
-                        kernelCase -> dynamicTest(kernelCase.variant(), () -> agrees(engine(), kernelCase, 0)))));
+                                kernelCase -> dynamicTest(kernelCase.variant(),
+                                        () -> agrees(engine(), kernelCase, 0)))));
     }
 
     @TestFactory

@@ -35,13 +35,13 @@ class FallbackBitsTest {
         return EngineConformance.cases(true)
                 .filter(kernelCase -> Deal.has(computeType + " " + kernelCase, SHARES))
                 .map(kernelCase -> dynamicTest(kernelCase.toString(), () -> {
-            byte[][] expected = bytes(new ReferenceEngine(new EngineSettings(parameterType, computeType, 1)),
-                    kernelCase);
-            byte[][] found = bytes(new CheckedEngine(new BareEngine(parameterType, computeType)), kernelCase);
-            for (int i = 0; i < expected.length; i++) {
-                assertArrayEquals(expected[i], found[i], kernelCase.operands().get(i).name());
-            }
-        }));
+                    byte[][] expected = bytes(new ReferenceEngine(new EngineSettings(parameterType, computeType, 1)),
+                            kernelCase);
+                    byte[][] found = bytes(new CheckedEngine(new BareEngine(parameterType, computeType)), kernelCase);
+                    for (int i = 0; i < expected.length; i++) {
+                        assertArrayEquals(expected[i], found[i], kernelCase.operands().get(i).name());
+                    }
+                }));
     }
 
     /** The bytes of all operands after the call, each of them a range. */
