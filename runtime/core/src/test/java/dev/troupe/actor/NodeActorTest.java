@@ -145,6 +145,19 @@ class NodeActorTest extends NodeTests {
                 Optional.of(new Strike("stage 1 in 1F0 in step 6", "IllegalStateException: device lost"))), failure());
     }
 
+    /** The rank starts again, and the message is sent again, as after any failure of an action. */
+    @Test
+    void shouldFailTheActionThatTakesAMessageOfAnotherLength() {
+        missingRows = 1;
+        host(SmallRun::reference, new InitialWeights(SmallRun.MODEL, 1))
+                .forEach(rank -> rank.tell(new ScheduleActor.StartPass(TERM, FIRST)));
+        String error = "IllegalStateException: the tensor of 1RECV_F0 has 3 rows, but must have 4";
+        assertEquals(
+                new RunEvent.RankFailed(new Incarnation(1, 0, 1), "rank 1: stage 1 failed in 1F0 in step 0: " + error,
+                        Optional.of(new Strike("stage 1 in 1F0 in step 0", error))),
+                failure());
+    }
+
     @Test
     void shouldReportAnErrorOfAStageAsAnyOtherFailure() {
         for (Error error : List.of(new OutOfMemoryError("no room"), new StackOverflowError())) {

@@ -60,6 +60,8 @@ abstract class NodeTests {
     ActorRef<NodeActor.Command> node;
     /** Ends the process; empty as for a run in one process. */
     Optional<Consumer<String>> lost = Optional.empty();
+    /** The rows by which messages between ranks are announced too short. */
+    int missingRows;
     final CountDownLatch released = new CountDownLatch(1);
     // The node of each rank at first.
     String host = "only";
@@ -110,7 +112,7 @@ abstract class NodeTests {
     void spawn(Supplier<CheckedEngine> open, WeightSource weights) {
         TrainingPlan plan = TrainingPlan.of(SmallRun.MODEL, new StageSettings(1, 4, 2, new Optimizer.Sgd(0)), "uniform",
                 Schedules.named("1f1b"), RANKS, false, Zero.NONE, 1, 1, 2);
-        Transport transport = new HandOver();
+        Transport transport = new HandOver(missingRows);
         Snapshots snapshots = new Snapshots(false);
         NodeGroups groups = NodeGroups.ofOneNode(RANKS, Duration.ofSeconds(30));
         NodeContext context = run.context(plan, transport, groups, Optional.of(snapshots), open, weights, home);
