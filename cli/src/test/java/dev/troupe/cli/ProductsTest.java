@@ -49,8 +49,9 @@ class ProductsTest {
     void shouldRefuseAWrongPathInASentence() {
         Execution refused = Execution.train(directory.resolve("run"), Golden.named(Golden.TIED)
                 .settings("engine.kind=cpu", "engine.products=/nowhere/libblas.so"));
-        refused.requireRefused("engine.products = /nowhere/libblas.so: the BLAS /nowhere/libblas.so is missing, or not a"
-                + " file; set engine.products = onednn, or correct the path");
+        refused.requireRefused(
+                "engine.products = /nowhere/libblas.so: the BLAS /nowhere/libblas.so is missing, or not a"
+                        + " file; set engine.products = onednn, or correct the path");
         assertTrue(Files.notExists(directory.resolve("run")));
     }
 
