@@ -9,7 +9,7 @@ enum Recorded {
             new Method("dev.troupe.bits.BitRecorder", "read"), new Method("dev.troupe.engine.digest.BitHash", "of"),
             new Method("dev.troupe.bits.BitRecorder", "takeFirst"),
             new Method("dev.troupe.bits.BitRecorder", "takeWeights"),
-            new Method("dev.troupe.actor.ScheduleActor", "tellBits"))),
+            new Method("dev.troupe.rank.RankTelemetry", "report"))),
     /** The times of actions and messages. */
     TRACES(List.of(new Method("dev.troupe.trace.RankTrace", "begins"),
             new Method("dev.troupe.trace.RankTrace", "ended"), new Method("dev.troupe.trace.RankTrace", "landed"),
