@@ -19,7 +19,6 @@ public enum DataType {
         return code;
     }
 
-    /** Bytes of one element. */
     public int elementBytes() {
         return elementBytes;
     }

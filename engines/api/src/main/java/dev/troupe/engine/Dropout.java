@@ -53,7 +53,6 @@ public record Dropout(double probability, long seed, long step, long microbatch,
         this(probability, seed, step, microbatch, site, wholeColumns, firstRow, firstColumn, 1, 1);
     }
 
-    /** Whether any element may be dropped. */
     public boolean drops() {
         return probability > 0;
     }

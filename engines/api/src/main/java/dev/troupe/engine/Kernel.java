@@ -80,7 +80,6 @@ public enum Kernel {
         return kind;
     }
 
-    /** The name of the method. */
     public String method() {
         return method;
     }

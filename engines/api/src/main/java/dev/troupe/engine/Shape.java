@@ -59,7 +59,6 @@ public final class Shape {
         return elementCount;
     }
 
-    /** The sizes as a fresh array. */
     public int[] toArray() {
         return sizes.clone();
     }

@@ -177,7 +177,6 @@ abstract class CheckedNorms extends CheckedAttention {
         return Math.toIntExact(x.shape().elementCount() / gamma.size(0));
     }
 
-    /** A tensor that has passed a check. */
     static CheckedTensor own(Tensor checked) {
         return (CheckedTensor) checked;
     }

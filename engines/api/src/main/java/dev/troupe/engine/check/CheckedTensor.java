@@ -17,7 +17,6 @@ final class CheckedTensor extends EngineTensor {
     private final Tensor own;
     /** The tensor with the elements: this one, or the one of which this is a range. */
     private final CheckedTensor buffer;
-    /** The element of the buffer that this begins with. */
     private final long first;
     /** The integers that the host has written to a buffer of INT32; null for other types and engines without values. */
     private final int[] ids;
@@ -66,7 +65,6 @@ final class CheckedTensor extends EngineTensor {
         return ids[(int) first + index];
     }
 
-    /** The engine's own tensor, for its kernels. */
     Tensor own() {
         return own;
     }

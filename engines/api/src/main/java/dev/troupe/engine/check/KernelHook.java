@@ -9,7 +9,6 @@ import dev.troupe.engine.Tensor;
  * <p>Thread rule: the methods run on the thread that makes the call, which may be any.
  */
 public interface KernelHook {
-    /** An observer that does nothing. */
     KernelHook NONE = new KernelHook() {
     };
 

@@ -224,7 +224,6 @@ public final class BitHash {
         return mixed ^ mixed >>> 31;
     }
 
-    /** The digest of one number. */
     public static long of(double number) {
         return digest(finish(Double.doubleToRawLongBits(number) + GOLDEN), Double.isFinite(number));
     }

@@ -31,7 +31,6 @@ public final class TensorDigest {
         this.memory = memory;
     }
 
-    /** Computes {@link ElementwiseKernels#digest}. */
     public void write(Tensor tensor, Tensor digests, int index) {
         result.set(WORD, 0, of(tensor));
         memory.copyFromHost(result, digests, Long.BYTES * (long) index);

@@ -22,17 +22,14 @@ public interface HostOperands {
     /** Stores the outputs so far, so that other kernels may read them. Called once more when the kernel has ended. */
     void store();
 
-    /** As {@link #read}; null for a null. */
     default double[] readOrNull(Tensor input) {
         return input == null ? null : read(input);
     }
 
-    /** As {@link #ids}; null for a null. */
     default int[] idsOrNull(Tensor input) {
         return input == null ? null : ids(input);
     }
 
-    /** As {@link #changed}; null for a null. */
     default double[] changedOrNull(Tensor output) {
         return output == null ? null : changed(output);
     }

@@ -305,7 +305,6 @@ public abstract class EngineConformance extends JoinedConformance {
         return cases;
     }
 
-    /** All cases, with or without dropout. */
     static synchronized Stream<KernelCase> cases(boolean dropsOut) {
         List<KernelCase> all = known.get();
         if (all == null) {

@@ -69,7 +69,6 @@ final class GroupedAttentionCases {
         return cases;
     }
 
-    /** Attention with dropout of probabilities. */
     static List<KernelCase> dropping() {
         List<KernelCase> cases = new ArrayList<>();
         for (boolean documents : new boolean[]{false, true}) {

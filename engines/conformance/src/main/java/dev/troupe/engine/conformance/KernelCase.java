@@ -105,7 +105,6 @@ record KernelCase(String kernelName, String variant, List<Operand> operands, Cal
             return this;
         }
 
-        /** These operands are of the product type. */
         Builder products(String... names) {
             Set<String> chosen = Set.of(names);
             operands.replaceAll(operand -> chosen.contains(operand.name()) ? operand.ofProducts() : operand);

@@ -137,7 +137,6 @@ final class NormCases {
                 t[0], t[1], t[2], t[3], t[into.dx(6)], into == Into.DX_ADDED, t[4], t[5]));
     }
 
-    /** Both backwards at once. */
     static List<JoinedConformance.Joined> joined() {
         List<JoinedConformance.Joined> cases = new ArrayList<>();
         for (int[] sizes : new int[][]{{1, 1}, {17, 33}, {97, 96}, {40, 776}}) {

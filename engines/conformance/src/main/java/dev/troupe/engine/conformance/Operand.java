@@ -23,7 +23,6 @@ record Operand(String name, Role role, Function<Engine, Shape> shape, Elements e
         Tolerance tolerance, Tolerance innerRounding, int freeDimension, boolean isOfEitherType) {
     static final int NONE = -1;
 
-    /** The types of a tensor's elements. */
     enum Elements {
         FLOATS, PRODUCTS, INTEGERS;
 

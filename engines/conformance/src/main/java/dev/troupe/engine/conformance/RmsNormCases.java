@@ -96,7 +96,6 @@ final class RmsNormCases {
                 t[0], t[1], t[2], t[into.dx(4)], into == Into.DX_ADDED, t[3]));
     }
 
-    /** Both backwards at once. */
     static List<JoinedConformance.Joined> joined() {
         List<JoinedConformance.Joined> cases = new ArrayList<>();
         for (int[] sizes : new int[][]{{1, 3, 2}, {17, 5, 16}, {97, 2, 96}, {40, 1, 776}}) {

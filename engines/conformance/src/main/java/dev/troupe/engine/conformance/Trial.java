@@ -77,7 +77,6 @@ final class Trial implements AutoCloseable {
         kernelCase.kernel().call(engine, tensors);
     }
 
-    /** Calls the kernel with one tensor replaced. */
     void runWith(int operand, Tensor other) {
         Tensor[] changed = tensors.clone();
         changed[operand] = other;

@@ -125,7 +125,6 @@ final class VocabularyCases {
                 .run((engine, t) -> engine.crossEntropyBoth(t[3], t[0], scale, t[1], t[2]));
     }
 
-    /** Losses and the gradient at once. */
     static List<JoinedConformance.Joined> joined() {
         List<JoinedConformance.Joined> cases = new ArrayList<>();
         for (int[] sizes : new int[][]{{1, 1}, {17, 97}, {33, 264}, {3, 2056}}) {

@@ -53,7 +53,6 @@ final class LateWork {
         }
     }
 
-    /** A copy at a fence. */
     static final class Copy extends Job {
         /** Null after it is done. */
         private Job after;
@@ -89,7 +88,6 @@ final class LateWork {
         return failure != null;
     }
 
-    /** Adds a call that runs in order. */
     synchronized void ask(Job job) {
         requireWhole();
         for (Copy copy : copies) {
@@ -143,7 +141,6 @@ final class LateWork {
         return fence instanceof LateFence late ? late.job : null;
     }
 
-    /** Runs all work in order. */
     synchronized void finish() {
         requireWhole();
         while (!ordered.isEmpty()) {
@@ -152,7 +149,6 @@ final class LateWork {
         requireWhole();
     }
 
-    /** Drops all pending work. */
     synchronized void clear() {
         ordered.clear();
         copies.clear();

@@ -10,7 +10,6 @@ public final class WrappedEngine {
     private WrappedEngine() {
     }
 
-    /** An implementation of an engine's calls. */
     @FunctionalInterface
     public interface Around {
         /** Returns the result of a call; exceptions go to the caller. */

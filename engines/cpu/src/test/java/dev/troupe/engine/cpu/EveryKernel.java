@@ -19,7 +19,6 @@ import java.util.Random;
  * the inner size of the products is M.
  */
 final class EveryKernel implements AutoCloseable {
-    /** The sizes of the tensors. */
     record Sizes(int b, int t, int heads, int c, int m, int v) {
         /**
          * Rows have eight numbers or more. Two or four numbers are now and then so close that their deviation is

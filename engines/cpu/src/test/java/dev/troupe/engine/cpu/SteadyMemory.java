@@ -17,7 +17,6 @@ import java.util.concurrent.TimeUnit;
  */
 final class SteadyMemory {
     private static final EveryKernel.Sizes SIZES = new EveryKernel.Sizes(2, 70, 3, 24, 40, 37);
-    /** Allowed bytes of objects in a step. */
     private static final long MOST_GARBAGE = 8 * 1024;
     /** Bytes a step of resident memory: the garbage touches as much of a young heap before it is collected. */
     private static final long MOST_GROWTH = 12 * 1024;
@@ -29,7 +28,6 @@ final class SteadyMemory {
     private SteadyMemory() {
     }
 
-    /** Measures, prints the faults, and exits. */
     public static void main(String[] arguments) throws IOException {
         EngineSettings settings = new EngineSettings(DataType.FLOAT32, DataType.valueOf(arguments[0]), 1);
         try (Engine engine = new CpuEngineProvider().open(settings);

@@ -46,7 +46,6 @@ class HeadSizesTest {
         }
     }
 
-    /** Output and gradient of one sequence. */
     private static float[][] attend(Engine engine, int d) {
         int c = HEADS * d;
         Tensor qkv = gaussian(engine, 3 * c, 1);

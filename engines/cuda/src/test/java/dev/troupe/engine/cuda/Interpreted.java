@@ -86,7 +86,6 @@ final class Interpreted {
                 new CudaEngine(device, computeType, Optional.of(new StandInCublasLt(device).library())));
     }
 
-    /** One of the engines of a device. */
     static Engine on(InterpretedDevice device, DataType computeType) {
         return new CheckedEngine(new CudaEngine(device, computeType));
     }

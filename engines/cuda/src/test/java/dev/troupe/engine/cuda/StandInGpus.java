@@ -18,13 +18,11 @@ final class StandInGpus implements Gpus {
         this(Interpreted.device(), gpus);
     }
 
-    /** Each GPU is the same device. */
     StandInGpus(Device device, Gpu... gpus) {
         this.device = device;
         this.gpus = List.of(gpus);
     }
 
-    /** The ordinals of opened GPUs. */
     List<Integer> opened() {
         return opened;
     }

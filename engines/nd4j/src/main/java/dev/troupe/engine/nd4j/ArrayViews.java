@@ -14,7 +14,6 @@ import org.nd4j.linalg.factory.Nd4j;
  */
 final class ArrayViews {
     private final DataBuffer buffer;
-    /** The first element in the buffer. */
     private final long start;
     private final INDArray elements;
     private final Map<Key, INDArray> views = new HashMap<>();
@@ -22,7 +21,6 @@ final class ArrayViews {
     private record Key(long offset, long rows, long columns, long rowStride, long columnStride) {
     }
 
-    /** Views of all elements of a vector. */
     ArrayViews(INDArray elements) {
         this(elements.data(), 0, elements);
     }
@@ -44,12 +42,10 @@ final class ArrayViews {
         return elements;
     }
 
-    /** The first elements as a vector. */
     INDArray vector(long length) {
         return length == elements.length() ? elements : view(0, length, 0, 1, 0);
     }
 
-    /** The first elements as a row-major matrix. */
     INDArray matrix(long rows, long columns) {
         return view(0, rows, columns, columns, 1);
     }

@@ -77,7 +77,6 @@ final class Nd4jLibrary {
         openEngines++;
     }
 
-    /** Counts one open engine less. */
     static synchronized void engineCloses() {
         openEngines--;
     }

@@ -11,7 +11,6 @@ final class Nd4jTensor extends EngineTensor {
     private final Nd4jMemory owner;
     /** The tensor with the memory: this one, or the one of which this is a range. */
     private final Nd4jTensor buffer;
-    /** The first element in the buffer. */
     private final long start;
     private final ArrayViews views;
     private final AtomicBoolean closed = new AtomicBoolean();
@@ -40,7 +39,6 @@ final class Nd4jTensor extends EngineTensor {
         return views.flat();
     }
 
-    /** Neighbouring elements as a vector. */
     INDArray part(long first, long length) {
         return length == shape.elementCount() ? flat() : views.view(first, length, 0, 1, 0);
     }

@@ -152,7 +152,6 @@ final class MiniStep implements AutoCloseable {
         return found[0];
     }
 
-    /** The weights that the step changes. */
     byte[][] weights() {
         byte[][] bytes = new byte[2][];
         Tensor[] changed = {weight, tokenTable};

@@ -18,7 +18,6 @@ final class ReferenceTensor extends EngineTensor {
     private final ReferenceMemory owner;
     /** The tensor with the elements: this one, or the one of which this is a range. */
     private final ReferenceTensor buffer;
-    /** The index of the first element in the buffer. */
     private final int start;
     /** Null when closed, or when the elements are integers. */
     private volatile double[] floats;
@@ -77,7 +76,6 @@ final class ReferenceTensor extends EngineTensor {
         return own;
     }
 
-    /** Fills a range from its buffer. */
     private void refresh() {
         if (buffer == this) {
             return;

@@ -20,7 +20,6 @@ final class Fixture implements AutoCloseable {
         return engine.allocate(engine.parameterType(), Shape.of(sizes));
     }
 
-    /** A tensor of normally distributed numbers. */
     Tensor random(int... sizes) {
         Tensor tensor = zeros(sizes);
         double[] numbers = new double[(int) tensor.shape().elementCount()];
@@ -31,7 +30,6 @@ final class Fixture implements AutoCloseable {
         return tensor;
     }
 
-    /** A tensor of these numbers. */
     Tensor of(double[] numbers, int... sizes) {
         Tensor tensor = zeros(sizes);
         write(tensor, numbers);

@@ -21,7 +21,6 @@ public final class SkippedTests implements TestWatcher, LifecycleMethodExecution
         this(System.err); // before a test puts another stream in its place
     }
 
-    /** Writes to a stream. */
     public SkippedTests(PrintStream console) {
         this.console = console;
     }
@@ -39,7 +38,6 @@ public final class SkippedTests implements TestWatcher, LifecycleMethodExecution
         say(context, String.valueOf(cause.getMessage()).replaceFirst("^Assumption failed: ", ""));
     }
 
-    /** A class with all tests skipped. */
     @Override
     public void handleBeforeAllMethodExecutionException(ExtensionContext context, Throwable cause) throws Throwable {
         if (cause instanceof TestAbortedException) {

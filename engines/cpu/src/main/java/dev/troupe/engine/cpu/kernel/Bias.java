@@ -9,7 +9,6 @@ import jdk.incubator.vector.FloatVector;
 public final class Bias {
     /** Rows that are added up before their sum is added to the gradient. */
     private static final int ROWS = 4;
-    /** Rows that are widened together. */
     private static final int BLOCK_ROWS = 4 * ROWS;
 
     private Bias() {

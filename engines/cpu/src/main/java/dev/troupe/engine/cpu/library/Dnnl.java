@@ -20,7 +20,6 @@ import java.lang.invoke.MethodHandle;
  * <p>Thread rule: any thread, except {@link #execute}: one thread at a time uses a primitive's memories.
  */
 public final class Dnnl {
-    /** No object of oneDNN. */
     static final long NONE = 0;
 
     // From dnnl_types.h and dnnl_common_types.h of oneDNN 3.
@@ -256,7 +255,6 @@ public final class Dnnl {
         call("dnnl_memory_destroy", () -> (int) MEMORY_DESTROY.invokeExact(memory));
     }
 
-    /** A native call that creates nothing. */
     @FunctionalInterface
     private interface Call {
         int run() throws Throwable;

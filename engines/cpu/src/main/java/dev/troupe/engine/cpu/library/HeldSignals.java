@@ -58,7 +58,6 @@ final class HeldSignals {
         return before;
     }
 
-    /** Restores the mask of the thread. */
     static void release(MemorySegment before) {
         change(SET, before.address(), 0);
     }

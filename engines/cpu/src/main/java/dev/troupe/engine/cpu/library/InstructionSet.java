@@ -15,7 +15,6 @@ public record InstructionSet(int code) {
     /** The two extensions that multiply bfloat16, or at least convert it as they load; AMX has the second as well. */
     private static final int BFLOAT16 = 0x10 | 0x80;
 
-    /** The instruction set of this process. */
     public static InstructionSet here() {
         return new InstructionSet(OneDnn.instructionSet());
     }
@@ -32,7 +31,6 @@ public record InstructionSet(int code) {
         return (code & bits) == bits;
     }
 
-    /** The usual name. */
     @Override
     public String toString() {
         if (has(AMX)) {

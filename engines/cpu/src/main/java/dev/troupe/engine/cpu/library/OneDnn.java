@@ -111,7 +111,6 @@ public final class OneDnn {
         }
     }
 
-    /** A function of the library. */
     static MethodHandle function(String name, FunctionDescriptor type, Linker.Option... options) {
         return downcall(LIBRARY, name, type, options);
     }

@@ -38,7 +38,6 @@ public final class Primitive implements AutoCloseable {
         Dnnl.setAddress(memory(argument), address);
     }
 
-    /** Computes on the calling thread. */
     public void execute() {
         Dnnl.execute(primitive, argumentCount, arguments.address());
     }

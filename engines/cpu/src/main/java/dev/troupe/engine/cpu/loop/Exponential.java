@@ -14,7 +14,6 @@ import jdk.incubator.vector.VectorOperators;
 final class Exponential {
     /** Below it the result, under 1.7e-38, is 0. */
     private static final float LEAST = -87;
-    /** Above it the result is infinite. */
     private static final float MOST = 88.37f;
     private static final float LOG2_E = 1.442695041f;
     /** Minus ln 2 in two parts. */

@@ -21,7 +21,6 @@ public final class Masks {
         this.raise = (float) dropout.raise();
     }
 
-    /** Whether any element may be dropped. */
     public boolean drop() {
         return dropout.drops();
     }

@@ -23,7 +23,6 @@ public enum RowLoop {
             return 0;
         }
     },
-    /** The highest of a value and x. */
     HIGHEST {
         @Override
         float of(long x, long y, long z, float value, float factor, int count, long lanes) {
@@ -51,7 +50,6 @@ public enum RowLoop {
             return 0;
         }
     },
-    /** Widens the numbers x to floats y. */
     WIDEN {
         @Override
         float of(long x, long y, long z, float value, float factor, int count, long lanes) {
@@ -59,7 +57,6 @@ public enum RowLoop {
             return 0;
         }
     },
-    /** Rounds the floats x to numbers y. */
     NARROW {
         @Override
         float of(long x, long y, long z, float value, float factor, int count, long lanes) {

@@ -30,7 +30,6 @@ public final class GrowingMemory implements AutoCloseable {
         }
     }
 
-    /** The address of a member's part. */
     public long of(int member) {
         return memory.address() + bytes * member;
     }

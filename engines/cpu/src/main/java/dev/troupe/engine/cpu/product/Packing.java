@@ -22,7 +22,6 @@ final class Packing implements Packer, AutoCloseable {
     private final WorkerPool pool;
     private final DataType type;
     private final DataType computing;
-    /** Scratch memory for widened rows. */
     private final GrowingMemory wide;
     private final boolean transposed;
     private final int k;

@@ -24,9 +24,7 @@ import java.util.stream.Collectors;
 public final class ProductChoice {
     /** oneDNN, the default, and the only library for products of bfloat16. */
     public static final String ONEDNN = "onednn";
-    /** The OpenBLAS in the build. */
     public static final String OPENBLAS = "openblas";
-    /** All products by oneDNN. */
     public static final ProductChoice OWN = whole(ONEDNN);
 
     private static final Pattern BLANKS = Pattern.compile("\\s+");

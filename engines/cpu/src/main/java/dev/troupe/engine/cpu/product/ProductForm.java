@@ -8,7 +8,6 @@ public enum ProductForm {
     LARGE,
     /** As large, with a transposed left side: the gradient of a weight. */
     GRADIENT,
-    /** Any other product of a layer. */
     SMALL,
     /** Products of a tile of queries and a tile of keys or values of a head. */
     ATTENTION;
@@ -21,7 +20,6 @@ public enum ProductForm {
         return rows * rightElements < LARGE_MULTIPLICATIONS ? SMALL : transposeLeft ? GRADIENT : LARGE;
     }
 
-    /** The name in a choice of libraries. */
     public String word() {
         return name().toLowerCase(Locale.ROOT);
     }

@@ -31,7 +31,6 @@ public final class CpuProducts implements ProductLibraries {
     private final Function<EngineSettings, Engine> engines;
     private final int rounds;
 
-    /** Libraries for engines that a function opens. */
     public CpuProducts(Function<EngineSettings, Engine> engines) {
         this(engines, ROUNDS);
     }

@@ -26,7 +26,6 @@ public interface Gpus {
         }
     }
 
-    /** The search for the driver's libraries. */
     List<Finding> findings();
 
     /** Why there are none, in one sentence; empty if there are some. */

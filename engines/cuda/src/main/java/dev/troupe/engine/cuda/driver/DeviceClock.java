@@ -32,7 +32,6 @@ final class DeviceClock {
 
     /** Events on an idle stream of a device. */
     interface Events {
-        /** An event that measures time. */
         long make();
 
         /** Records the event again; the device reaches it at once. */

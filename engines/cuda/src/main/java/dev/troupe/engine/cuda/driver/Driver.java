@@ -51,7 +51,6 @@ final class Driver {
         this.errorString = function("cuGetErrorString", JAVA_INT, ADDRESS);
     }
 
-    /** A call of the driver. */
     @FunctionalInterface
     interface Call {
         int invoke() throws Throwable;
@@ -157,7 +156,6 @@ final class Driver {
         return isLost;
     }
 
-    /** Calls a function that writes a number. */
     long ask(String what, Query query) {
         try (Arena local = Arena.ofConfined()) {
             MemorySegment result = local.allocate(JAVA_LONG);
@@ -166,7 +164,6 @@ final class Driver {
         }
     }
 
-    /** The driver's description of a status. */
     @SuppressWarnings("restricted")
     private String sentence(int status) {
         try (Arena local = Arena.ofConfined()) {

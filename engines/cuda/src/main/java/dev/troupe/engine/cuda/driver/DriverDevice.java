@@ -97,12 +97,10 @@ public final class DriverDevice implements Device {
         return sharing;
     }
 
-    /** Its number in the driver's order. */
     int ordinal() {
         return gpu.ordinal();
     }
 
-    /** The driver's handle of the primary context. */
     long context() {
         return context;
     }
@@ -112,7 +110,6 @@ public final class DriverDevice implements Device {
         return pool;
     }
 
-    /** Its events that measure time. */
     synchronized DriverEvents events() {
         if (events == null) {
             makeCurrent();

@@ -70,7 +70,6 @@ final class DriverStream implements DeviceStream {
     private long reachedNumber;
     private boolean isClosed;
 
-    /** An event after all earlier work. */
     private record Recorded(long number, long event) {
     }
 
@@ -255,7 +254,6 @@ final class DriverStream implements DeviceStream {
         }
     }
 
-    /** A point in the stream. */
     private final class StreamFence implements Fence {
         private final long number;
 

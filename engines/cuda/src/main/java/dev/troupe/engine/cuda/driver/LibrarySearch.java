@@ -16,14 +16,12 @@ import java.util.stream.Stream;
  */
 record LibrarySearch(Map<String, String> environment, Path root) {
     private static final String LOADER_PATH = "LD_LIBRARY_PATH";
-    /** The loader's list of libraries in memory. */
     private static final String MAPS = "proc/self/maps";
 
     static LibrarySearch ofThisMachine() {
         return new LibrarySearch(System.getenv(), Path.of("/"));
     }
 
-    /** The result of the system's loader. */
     Finding driver() {
         Optional<String> loaded = loaded();
         String where = "; the loader looks in " + LOADER_PATH + " ("
@@ -32,7 +30,6 @@ record LibrarySearch(Map<String, String> environment, Path root) {
         return new Finding(Driver.LIBRARY, loaded.isPresent(), loaded.orElse("not found") + where);
     }
 
-    /** The file that the loader has loaded. */
     private Optional<String> loaded() {
         try (Stream<String> lines = Files.lines(root.resolve(MAPS))) {
             return lines.filter(line -> line.contains("/libcuda.so")).map(line -> line.substring(line.indexOf('/')))

@@ -70,11 +70,8 @@ public final class StandInCublasLt {
     private int products;
     private int heuristics;
 
-    /** The library's answer about a product. */
     public enum Answer {
-        /** There is an algorithm. */
         HAS,
-        /** It knows none. */
         NONE,
         /** It returns an invalid one. */
         NONE_VALID,
@@ -113,7 +110,6 @@ public final class StandInCublasLt {
         this(device, Asked::byTheTables, 130100);
     }
 
-    /** A library that answers so. */
     public StandInCublasLt(InterpretedDevice device, Function<Asked, Answer> answers) {
         this(device, answers, 130100);
     }
@@ -128,7 +124,6 @@ public final class StandInCublasLt {
         });
     }
 
-    /** The binding to it. */
     public CublasLt library() {
         return new CublasLt(FILE, name -> Optional.ofNullable(symbols.get(name)));
     }
@@ -154,7 +149,6 @@ public final class StandInCublasLt {
         return heuristics;
     }
 
-    /** Handles and descriptors that were not ended. */
     public long open() {
         return objects.values().stream().filter(object -> !(object instanceof Algorithm)).count();
     }

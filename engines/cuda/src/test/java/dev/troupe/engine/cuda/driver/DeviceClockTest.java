@@ -62,7 +62,6 @@ class DeviceClockTest {
             return (float) ((happened.get(to) - happened.get(from)) / 1e6);
         }
 
-        /** Something happens now. */
         long event() {
             long event = make();
             record(event);

@@ -41,7 +41,6 @@ final class Block {
         return y;
     }
 
-    /** Columns of the grid. */
     int columns() {
         return columns;
     }

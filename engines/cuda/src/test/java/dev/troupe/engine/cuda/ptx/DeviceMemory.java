@@ -24,7 +24,6 @@ final class DeviceMemory {
     private long next;
     private Allocation last = new Allocation(0, new byte[0]);
 
-    /** Neighbouring bytes of the device. */
     record Allocation(long address, byte[] bytes) {
         boolean holds(long from, long size) {
             return from >= address && from + size <= address + bytes.length;

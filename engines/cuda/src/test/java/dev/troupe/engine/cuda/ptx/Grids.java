@@ -33,7 +33,6 @@ final class Grids {
         return bytes(kernel, arguments);
     }
 
-    /** Runs all blocks, one after another. */
     void launch(String name, int columns, int rows, int threads, byte[] parameters) {
         synchronized (module) {
             PtxKernel kernel = module.kernel(name);

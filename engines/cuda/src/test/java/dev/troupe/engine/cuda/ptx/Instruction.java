@@ -13,15 +13,12 @@ package dev.troupe.engine.cuda.ptx;
 record Instruction(Kind kind, Op op, int guard, boolean negated, int target, String text) {
     /** The effect of an instruction on the position of lanes. */
     enum Kind {
-        /** To the next instruction. */
         PLAIN,
         /** To the next instruction, and all lanes of the warp together. */
         TOGETHER,
-        /** To its target. */
         BRANCH,
         /** To the next instruction, after all threads of the block have arrived. */
         BARRIER,
-        /** Nowhere. */
         EXIT
     }
 }

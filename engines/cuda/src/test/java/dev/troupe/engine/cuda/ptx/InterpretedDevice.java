@@ -139,21 +139,18 @@ public final class InterpretedDevice implements Device {
         }
     }
 
-    /** Copies to the host so far. */
     public int copiesToHost() {
         synchronized (lock) {
             return copiesToHost;
         }
     }
 
-    /** Copies from the host so far. */
     public int copiesFromHost() {
         synchronized (lock) {
             return copiesFromHost;
         }
     }
 
-    /** Allocations that are not freed. */
     public int openAllocations() {
         return memory.openAllocations();
     }

@@ -49,7 +49,6 @@ final class MemoryOps {
                     : new Address(-1, registers.integer(base), offset);
         }
 
-        /** Whether all lanes have the same address. */
         boolean isSame(Warp warp) {
             if (wide >= 0) {
                 long[] bases = warp.longs[wide];

@@ -40,7 +40,6 @@ final class PredicateOps {
         };
     }
 
-    /** Whether a comparison holds. */
     @FunctionalInterface
     private interface LongTest {
         boolean holds(long left, long right);

@@ -22,14 +22,12 @@ public final class PtxModule {
     private final Map<String, Body> bodies = new LinkedHashMap<>();
     private final Map<String, PtxKernel> kernels = new HashMap<>();
 
-    /** Memory that a block's threads share. */
     record Shared(String name, int alignment, int bytes) {
     }
 
     private record Body(List<String> parameterTypes, List<String> parameters, List<Shared> shared, String text) {
     }
 
-    /** The module of this text. */
     public PtxModule(String text) {
         String bare = text.replaceAll("//[^\n]*", "");
         Matcher entry = ENTRY.matcher(bare);
@@ -53,7 +51,6 @@ public final class PtxModule {
         }
     }
 
-    /** The kernel of this name. */
     PtxKernel kernel(String name) {
         return kernels.computeIfAbsent(name, any -> {
             Body body = bodies.get(name);

@@ -73,7 +73,6 @@ final class Registers {
         return isConstant(operand) ? added(longs, number(operand)) : place(operand, 'l');
     }
 
-    /** A constant of 64 bits. */
     int wide(long constant) {
         return added(longs, constant);
     }

@@ -16,7 +16,6 @@ final class SharedGpu {
     private final Map<Integer, Shared> allocations = new HashMap<>();
     private int lastKey;
 
-    /** Memory that a process shares. */
     private record Shared(Device owner, byte[] bytes, int[] openings) {
     }
 

@@ -46,7 +46,6 @@ final class SharedMemory {
         return bytes;
     }
 
-    /** The address of a thread's read. */
     int reading(Warp warp, int lane, long address, int count) {
         int at = place(warp, lane, address, count);
         int thread = warp.thread(lane);
@@ -72,7 +71,6 @@ final class SharedMemory {
         return at;
     }
 
-    /** The address of a thread's write. */
     int writing(Warp warp, int lane, long address, int count) {
         int at = place(warp, lane, address, count);
         int thread = warp.thread(lane);

@@ -11,7 +11,6 @@ import java.util.List;
  * @param operands a vector's parts apart, and addresses in their brackets
  */
 record Statement(String guard, String name, List<String> operands, String text) {
-    /** A statement without its semicolon. */
     static Statement of(String text) {
         String rest = text;
         String guard = "";
@@ -43,7 +42,6 @@ record Statement(String guard, String name, List<String> operands, String text) 
         return name.substring(name.lastIndexOf('.') + 1);
     }
 
-    /** The first part of the name. */
     String base() {
         int dot = name.indexOf('.');
         return dot < 0 ? name : name.substring(0, dot);

@@ -14,7 +14,6 @@ final class StreamHandles {
     /** The receiver of each stream's work. */
     private final Map<Long, Consumer<Runnable>> streams = new ConcurrentHashMap<>();
 
-    /** Returns the handle of a new stream. */
     long add(Consumer<Runnable> stream) {
         long handle = NEXT.getAndIncrement();
         streams.put(handle, stream);

@@ -22,7 +22,6 @@ final class Warp {
     final long[][] longs;
     final float[][] floats;
     final double[][] doubles;
-    /** A bit for each lane. */
     final int[] predicates;
     private final int[] someInts = new int[LANES];
     private final long[] someLongs = new long[LANES];
@@ -63,7 +62,6 @@ final class Warp {
         }
     }
 
-    /** Starts all lanes. */
     void begin() {
         live = EVERYBODY;
         waiting = 0;
