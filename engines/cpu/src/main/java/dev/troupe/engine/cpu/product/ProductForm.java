@@ -7,8 +7,7 @@ public enum ProductForm {
     /** Products of many rows, so that a right side is worth packing; a packed parameter is kept until it changes. */
     LARGE,
     /** As large, with a transposed left side: the gradient of a weight. */
-    GRADIENT,
-    SMALL,
+    GRADIENT, SMALL,
     /** Products of a tile of queries and a tile of keys or values of a head. */
     ATTENTION;
 

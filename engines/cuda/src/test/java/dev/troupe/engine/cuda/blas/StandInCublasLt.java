@@ -71,8 +71,7 @@ public final class StandInCublasLt {
     private int heuristics;
 
     public enum Answer {
-        HAS,
-        NONE,
+        HAS, NONE,
         /** It returns an invalid one. */
         NONE_VALID,
         /** It does not compute such products. */

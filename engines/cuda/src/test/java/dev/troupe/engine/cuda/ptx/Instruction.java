@@ -15,10 +15,8 @@ record Instruction(Kind kind, Op op, int guard, boolean negated, int target, Str
     enum Kind {
         PLAIN,
         /** To the next instruction, and all lanes of the warp together. */
-        TOGETHER,
-        BRANCH,
+        TOGETHER, BRANCH,
         /** To the next instruction, after all threads of the block have arrived. */
-        BARRIER,
-        EXIT
+        BARRIER, EXIT
     }
 }
