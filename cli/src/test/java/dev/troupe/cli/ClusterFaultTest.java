@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.troupe.engine.conformance.share.Dealt;
 import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.family.Schedules;
@@ -138,7 +139,7 @@ class ClusterFaultTest {
      * Ranks of two processes hand over on one device, late and in drawn orders; one of them is killed in the middle of a
      * step, and the standby takes its ranks, which hand over there again.
      */
-    @Tag("long")
+    @Dealt(2)
     @Test
     void shouldEndWithTheSameBitsWhenProcessesShareADevice() throws IOException {
         requireTheSameBitsOnOneDevice("1f1b");

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.troupe.engine.conformance.share.Dealt;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -20,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Runs on a processor that has AVX2 and no more, which a JVM and oneDNN held to it are. */
 @Tag("real")
-@Tag("long")
+@Dealt(2)
 @Timeout(240)
 @EnabledOnOs(value = OS.LINUX, architectures = "amd64")
 class NarrowMachineTest {

@@ -198,8 +198,7 @@ class PagesTest {
                     .map(found -> "dev.troupe." + found.group(1)).toList();
             CLASS.matcher(cells[cells.length - 2]).results().filter(
                     found -> packages.getOrDefault(found.group(1), List.of()).stream()
-                            .noneMatch(home -> homes.stream().anyMatch(
-                                    named -> home.equals(named) || home.startsWith(named + "."))))
+                            .noneMatch(homes::contains))
                     .forEach(found -> wrong.add(found.group() + " is not in " + homes));
             rows += homes.isEmpty() ? 0 : 1;
         }

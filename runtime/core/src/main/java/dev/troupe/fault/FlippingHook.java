@@ -30,6 +30,11 @@ final class FlippingHook implements KernelHook {
     }
 
     @Override
+    public void multiplied(Kernel kernel, Tensor product, int terms) {
+        other.multiplied(kernel, product, terms);
+    }
+
+    @Override
     public void ended(Kernel kernel, long begun, Tensor result) {
         other.ended(kernel, begun, result);
         kindFor(kernel).ifPresent(kind -> flips.made(kind, engine, result));

@@ -213,12 +213,13 @@ public final class StageOps implements StepOps {
      * once, with a fresh buffer: a buffer holds the longest message, since it is granted before it is known for which.
      */
     private Tensor receive(Action receive, Pass pass) {
-        Tensor taken = rank.take(receive, pass, rowsOf(receive, pass));
+        int length = lengthOf(receive, pass);
+        Tensor taken = rank.take(receive, pass, stage.rowsOf(length));
         if (!plan.needsMessage(receive)) {
             rank.adopt(stage, plan.peerStage(receive), taken);
             return taken;
         }
-        Tensor tensor = stage.ofLength(taken, lengthOf(receive, pass));
+        Tensor tensor = stage.ofLength(taken, length);
         rank.grant(receive, stage.takeBoundary());
         watch.received(stage, receive, pass, tensor);
         return tensor;

@@ -11,7 +11,8 @@ import java.util.List;
 
 /**
  * ZB-H1: 1F1B with the backward in two. The later a rank is, the longer it puts off its W, so that they fill the bubble
- * at the end. Every rank keeps the activations of P microbatches, as rank 0 does under 1F1B; the bubble is a third.
+ * at the end. Every rank keeps the activations of P microbatches, as rank 0 does under 1F1B. The bubble
+ * is a third of 1F1B's if F, I and W take equally long.
  *
  * <pre>
  * P = 3, M = 4
@@ -21,8 +22,8 @@ import java.util.List;
  * </pre>
  *
  * <p>Source: Qi et al., Zero Bubble Pipeline Parallelism, 2023, section 3.1. The paper draws the order and gives its
- * bubble, (P-1)(F + B - W), but no rule for other sizes; a delay of r microbatches on rank r is the one that holds the
- * peak at P everywhere, and it is defined for any M.
+ * bubble, (P-1)(F + B - W), but no rule for other sizes. A delay of r microbatches on rank r keeps the peak at P on every
+ * rank, for any M.
  */
 public record ZeroBubbleH1() implements Schedule {
     @Override
@@ -54,7 +55,7 @@ public record ZeroBubbleH1() implements Schedule {
         for (int i = 0; i < warmUp; i++) {
             row.forward(stage);
         }
-        // 2. Steady: one I, one F, and a W as soon as enough of them are owed. Cool-down is the same without F.
+        // 2. Steady: one I, one F, and a W as soon as enough of them are owed. In the cool-down no forward is left to add.
         for (int microbatch = 0; microbatch < microbatches; microbatch++) {
             row.backwardInput(stage);
             if (microbatch >= delay) {

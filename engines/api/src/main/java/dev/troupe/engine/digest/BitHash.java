@@ -16,11 +16,12 @@ import jdk.incubator.vector.VectorSpecies;
  * <p>The numbers are read once, in chunks of 16 KiB; the hashes of chunks, each mixed with its place, are added up, so that
  * a device can compute them in parallel. A chunk is read in blocks of sixteen words of 64 bits. Each place in a block has
  * two states. The first is rotated before a word is added, so that the order of words counts; a constant is added too, so
- * that zeros also mix its bits. The second is the sum of the words: the first alone would confuse a flipped bit in one
- * block with another bit in the next. Before the second half of a chunk, when rotations begin again, each is folded and
- * multiplied by an odd number. At the end of the chunk the sums go through the finish of SplitMix64 (Steele, Lea and Flood
- * 2014), are added to the first states, and these are added up with an odd factor for each place. The digest is the same on
- * every processor, whatever the length of its vectors, and on every device.
+ * that zeros also mix its bits. The second is the plain sum of the words. Without it, a flipped bit in one block and the
+ * bit to which rotation has brought it, in the next block, could cancel out. Before the second half of a chunk, when
+ * rotations begin again, each state is folded and multiplied by an odd number. At the end of the chunk the sums go through
+ * the finish of SplitMix64 (Steele, Lea and Flood 2014) and are added to the first states. The digest of the chunk is the
+ * sum of the first states, each with an odd factor of its place. It is the same on every processor, whatever the length of
+ * its vectors, and on every device.
  *
  * <p>Thread rule: one thread at a time.
  */
@@ -54,7 +55,7 @@ public final class BitHash {
     private long total;
     private long byteCount;
     private boolean isFinite;
-    // An exponent of all ones carries into the sign when its lowest bit is added.
+    // Finite or not: a one added at the lowest bit of the exponent carries into the sign if the exponent is all ones.
     private long exponents;
     private long lowest;
     private long signs;
@@ -95,7 +96,7 @@ public final class BitHash {
         return exponents(type) << 1 & ~exponents(type);
     }
 
-    /** Takes in more numbers; of several calls only the last has other than whole chunks. */
+    /** Takes in more numbers, whole chunks in each call before the last. */
     public void add(MemorySegment numbers) {
         for (long at = 0; at < numbers.byteSize(); at += CHUNK_BYTES) {
             MemorySegment chunk = numbers.asSlice(at, Math.min(CHUNK_BYTES, numbers.byteSize() - at));

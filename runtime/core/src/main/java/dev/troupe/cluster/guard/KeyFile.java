@@ -26,8 +26,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 /**
- * The key of a run, in a file of its directory, which all its nodes have in common and no other user can read. The first
- * node that needs it makes it, and a run that is resumed has it still.
+ * The file of a run's key, in the directory that its nodes share; no other user can read it. The first node that needs the
+ * key makes it, and a resumed run keeps it.
  */
 public final class KeyFile {
     private static final long LOOK_AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
@@ -39,10 +39,10 @@ public final class KeyFile {
     }
 
     /**
-     * Returns the key, which is made with the directory if there is none.
+     * Returns the key of the run. Makes the directory and the key if they are missing.
      *
      * @param directory of the run
-     * @throws UsageException if the directory cannot be written to, or its key is none
+     * @throws UsageException if the directory cannot be written to, or the file has no valid key
      */
     public static RunKey of(Path directory) {
         Path file = directory.resolve(RunDirectory.KEY);
@@ -56,7 +56,7 @@ public final class KeyFile {
                     return RunKey.of(HexFormat.of().parseHex(text.strip()));
                 }
             } catch (NoSuchFileException gone) {
-                why = gone.toString(); // a node that tries whether the directory can be made deletes it again
+                why = gone.toString(); // another node has made the directory as a test, and deleted it
             } catch (IOException | IllegalArgumentException unusable) {
                 throw refused(file, unusable.toString());
             }

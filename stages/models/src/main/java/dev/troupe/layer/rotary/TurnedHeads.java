@@ -55,7 +55,7 @@ final class TurnedHeads {
         private Tensor projected;
         private Tensor reciprocalRoot;
         private Tensor turned;
-        /** For the output of the norm, until its weights have used it; null without a norm. */
+        /** For the output of the norm, until the gradient of its weights is computed; else null. */
         private Tensor normGradient;
         private Tensor gradient;
 
@@ -107,7 +107,7 @@ final class TurnedHeads {
             }
         }
 
-        /** Turns the gradient into the one before the norm; keeps the one after it if the weights come later. */
+        /** Makes the gradient the one for the input of the norm; keeps the one for its output if the weights come later. */
         private void backwardNorm(boolean both) {
             Tensor before = pool.take(shape, microbatch.length());
             if (both) {
