@@ -30,6 +30,11 @@ final class SourceTree {
         return file.toString().contains("/src/main/");
     }
 
+    static boolean hasPackage(String name) {
+        Path folder = Path.of(name.replace('.', '/'));
+        return TEXTS.keySet().stream().anyMatch(file -> file.getParent().endsWith(folder));
+    }
+
     static String read(Path file) {
         try {
             return Files.readString(file);
