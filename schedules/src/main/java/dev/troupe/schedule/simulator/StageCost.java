@@ -47,6 +47,23 @@ public record StageCost(long forwardNanos, long backwardInputNanos, long backwar
                 fullBackwardNanos + nanos, outputBytes, others);
     }
 
+    /** Returns the cost of this stage and the next one as one stage, which sends what the next one does. */
+    public StageCost then(StageCost next) {
+        Map<Kind, Long> others = new HashMap<>(otherNanos);
+        next.otherNanos.forEach((kind, nanos) -> others.merge(kind, nanos, Long::sum));
+        return new StageCost(forwardNanos + next.forwardNanos, backwardInputNanos + next.backwardInputNanos,
+                backwardWeightNanos + next.backwardWeightNanos, fullBackwardNanos + next.fullBackwardNanos,
+                next.outputBytes, others);
+    }
+
+    /** Returns the cost on a machine of another speed, 1 for the same; times are rounded to the nearest nanosecond. */
+    public StageCost at(double speed) {
+        Map<Kind, Long> others = otherNanos.entrySet().stream()
+                .collect(Collectors.toMap(Map.Entry::getKey, cost -> Math.round(cost.getValue() / speed)));
+        return new StageCost(Math.round(forwardNanos / speed), Math.round(backwardInputNanos / speed),
+                Math.round(backwardWeightNanos / speed), Math.round(fullBackwardNanos / speed), outputBytes, others);
+    }
+
     /**
      * Returns these costs, which are without a replay, with one.
      *

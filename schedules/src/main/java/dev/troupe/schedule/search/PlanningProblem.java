@@ -1,0 +1,106 @@
+package dev.troupe.schedule.search;
+
+import dev.troupe.schedule.Action;
+import dev.troupe.schedule.Kind;
+import dev.troupe.schedule.simulator.Costs;
+import dev.troupe.schedule.simulator.Simulator;
+import dev.troupe.schedule.simulator.StageCost;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * A model and the machines on which it is to be trained, as costs alone.
+ *
+ * @param units the parts of the model, in order
+ * @param machines the machines, at least as many as a plan has ranks
+ * @param hops the way between any two machines, by their index
+ */
+public record PlanningProblem(List<Unit> units, List<Machine> machines, Costs.Hops hops) {
+    public PlanningProblem {
+        units = List.copyOf(units);
+        machines = List.copyOf(machines);
+    }
+
+    /** Returns the costs of the stages and hops of a candidate. */
+    public Costs costs(Candidate candidate) {
+        List<StageCost> stages = new ArrayList<>();
+        for (int stage = 0; stage < candidate.plan().stageCount(); stage++) {
+            stages.add(cost(stage, candidate));
+        }
+        List<Integer> placed = candidate.machines();
+        return new Costs(stages, (from, to) -> hops.between(placed.get(from), placed.get(to)));
+    }
+
+    private StageCost cost(int stage, Candidate candidate) {
+        List<Unit> own = unitsOf(stage, candidate.borders());
+        StageCost sum = own.getFirst().cost();
+        for (Unit unit : own.subList(1, own.size())) {
+            sum = sum.then(unit.cost());
+        }
+        int rank = candidate.plan().rankOf(stage, 0);
+        return sum.at(machines.get(candidate.machines().get(rank)).speed());
+    }
+
+    private List<Unit> unitsOf(int stage, Borders borders) {
+        int first = borders.first(stage);
+        return units.subList(first, first + borders.sizes().get(stage));
+    }
+
+    /** Returns the time of the step by simulation, without a limit on credits. */
+    public long stepNanos(Candidate candidate) {
+        return Simulator.run(candidate.plan(), costs(candidate)).makespanNanos();
+    }
+
+    /** Returns the most bytes that a rank holds at one time: its units', and its activations' from F to B or W. */
+    public long bytes(int rank, Candidate candidate) {
+        long resident = 0;
+        long[] activation = new long[candidate.plan().stageCount()];
+        for (int stage : candidate.plan().stagesOf(rank)) {
+            for (Unit unit : unitsOf(stage, candidate.borders())) {
+                resident += unit.residentBytes();
+                activation[stage] += unit.activationBytes();
+            }
+        }
+        long live = 0;
+        long most = 0;
+        for (Action action : candidate.plan().rows().get(rank)) {
+            if (action.kind() == Kind.FORWARD) {
+                live += activation[action.stage()];
+                most = Math.max(most, live);
+            } else if (action.kind().freesActivation()) {
+                live -= activation[action.stage()];
+            }
+        }
+        return resident + most;
+    }
+
+    /** Returns by how many bytes the ranks of a candidate exceed their machines, together. */
+    public long excessBytes(Candidate candidate) {
+        long excess = 0;
+        for (int rank = 0; rank < candidate.plan().rankCount(); rank++) {
+            excess += Math.max(0, bytes(rank, candidate) - memoryOf(rank, candidate));
+        }
+        return excess;
+    }
+
+    /** Returns the reason why a candidate does not fit, with the rank that exceeds its machine by most; empty if it fits. */
+    public Optional<String> refusal(Candidate candidate) {
+        int worst = 0;
+        long most = 0;
+        for (int rank = 0; rank < candidate.plan().rankCount(); rank++) {
+            long excess = bytes(rank, candidate) - memoryOf(rank, candidate);
+            worst = excess > most ? rank : worst;
+            most = Math.max(most, excess);
+        }
+        return most == 0
+                ? Optional.empty()
+                : Optional.of("rank " + worst + " needs " + bytes(worst, candidate) + " bytes, but its machine "
+                        + candidate.machines().get(worst) + " has " + memoryOf(worst, candidate) + ": " + most
+                        + " too few");
+    }
+
+    private long memoryOf(int rank, Candidate candidate) {
+        return machines.get(candidate.machines().get(rank)).memoryBytes();
+    }
+}
