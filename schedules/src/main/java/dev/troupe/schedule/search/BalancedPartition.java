@@ -8,15 +8,15 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The partition into contiguous stages of which the longest is as short as possible, by dynamic programming: the best of the
- * stages k, k+1, ... over the units i, i+1, ... is the best over j of max(cost of i..j-1 as stage k, best of stages k+1, ...
- * over j, ...). Exact; stages x units^2 evaluations of the cost. Of equal partitions it takes the one with the smallest first
- * stage, then the smallest second stage, and so on.
+ * The partition into contiguous stages of which the longest is as short as possible, by dynamic programming: the best of
+ * the stages k, k+1, ... over the units i, i+1, ... is the best over j of max(cost of i..j-1 as stage k, best of stages
+ * k+1, ... over j, ...). Exact; stages x units^2 evaluations of the cost. Of equal partitions it takes the one with the
+ * smallest first stage, then the smallest second stage, and so on.
  *
  * <p>The longest stage is not the step: {@link SimulatedPartition} starts from here.
  *
- * <p>Source: Huang et al., GPipe, 2019, section 2.2, asks for balanced cells and gives no rule; the program is that of the
- * linear partition problem.
+ * <p>Source: Huang et al., GPipe, 2019, section 2.2, asks for balanced cells and gives no rule; this is the program for
+ * the linear partition problem.
  */
 public final class BalancedPartition {
     /** The cost of a stage that cannot be. */

@@ -13,7 +13,7 @@ import java.util.Optional;
  * A model and the machines on which it is to be trained, as costs alone.
  *
  * @param units the parts of the model, in order
- * @param machines the machines, at least as many as a plan has ranks
+ * @param machines the machines, one or more for each rank of a plan
  * @param hops the way between any two machines, by their index
  */
 public record PlanningProblem(List<Unit> units, List<Machine> machines, Costs.Hops hops) {
@@ -52,15 +52,27 @@ public record PlanningProblem(List<Unit> units, List<Machine> machines, Costs.Ho
         return Simulator.run(candidate.plan(), costs(candidate)).makespanNanos();
     }
 
-    /** Returns the most bytes that a rank holds at one time: its units', and its activations' from F to B or W. */
-    public long bytes(int rank, Candidate candidate) {
-        long resident = 0;
-        long[] activation = new long[candidate.plan().stageCount()];
+    /** Returns the bytes that one microbatch keeps in a stage from its forward to its last backward. */
+    long activationBytes(int stage, Borders borders) {
+        return unitsOf(stage, borders).stream().mapToLong(Unit::activationBytes).sum();
+    }
+
+    /** Returns the memory of a rank's machine that its units leave for activations; below 0 if they do not fit. */
+    long roomBytes(int rank, Candidate candidate) {
+        long room = memoryOf(rank, candidate);
         for (int stage : candidate.plan().stagesOf(rank)) {
             for (Unit unit : unitsOf(stage, candidate.borders())) {
-                resident += unit.residentBytes();
-                activation[stage] += unit.activationBytes();
+                room -= unit.residentBytes();
             }
+        }
+        return room;
+    }
+
+    /** Returns the most bytes that a rank holds at one time: its units', and its activations' from F to B or W. */
+    public long bytes(int rank, Candidate candidate) {
+        long[] activation = new long[candidate.plan().stageCount()];
+        for (int stage : candidate.plan().stagesOf(rank)) {
+            activation[stage] = activationBytes(stage, candidate.borders());
         }
         long live = 0;
         long most = 0;
@@ -72,7 +84,7 @@ public record PlanningProblem(List<Unit> units, List<Machine> machines, Costs.Ho
                 live -= activation[action.stage()];
             }
         }
-        return resident + most;
+        return memoryOf(rank, candidate) - roomBytes(rank, candidate) + most;
     }
 
     /** Returns by how many bytes the ranks of a candidate exceed their machines, together. */

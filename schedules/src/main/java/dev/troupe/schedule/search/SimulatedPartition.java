@@ -4,13 +4,14 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The partition that is best for the simulated step of a given plan, by local search: starts are the uniform and the balanced
- * partition, and a move takes one unit from a stage to another, with all borders between them. Of the moves of a round the
- * best is made, until none is better. So the result is never longer than either start, and fits if one of them does; excess
- * memory counts before time. The step, not the longest stage: hops, warm-up and the order of the rows decide too.
+ * The partition that is best for the simulated step of a given plan, by local search: starts are the uniform and the
+ * balanced partition, and a move takes one unit from a stage to another, with all borders between them. Of the moves of
+ * a round the best is made, until none is better. So the result is never longer than either start, and fits if one of
+ * them does; excess memory counts before time. The step, not the longest stage: hops, warm-up and the order of the rows
+ * decide too.
  *
- * <p>Source: Huang et al., GPipe, 2019, section 2.2; the moves of borders are as in Barany and Grinberg, Block partitions of
- * sequences, 2015.
+ * <p>Source: Huang et al., GPipe, 2019, section 2.2; the moves of borders are as in Barany and Grinberg, Block
+ * partitions of sequences, 2015.
  */
 public final class SimulatedPartition {
     private final PlanningProblem problem;

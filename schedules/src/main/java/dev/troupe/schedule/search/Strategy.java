@@ -5,9 +5,9 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * A way to train a layer on N devices: pipeline stages, and within a stage a decision tree over its devices. Each level of the
- * tree is one kind of parallelism of a degree of 2 or more; the first level is the outermost, on the slowest links. A kind
- * occurs once at most.
+ * A way to train a layer on N devices: pipeline stages, and within a stage a decision tree over its devices. Each level
+ * of the tree is one kind of parallelism of a degree of 2 or more; the first level is the outermost, on the slowest
+ * links. A kind occurs once at most.
  *
  * <p>Source: Miao et al., Galvatron, 2022, section 3.1.
  *

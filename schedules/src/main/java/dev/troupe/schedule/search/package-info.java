@@ -1,6 +1,6 @@
 /**
- * The search for plans: partitions of a model, strategies of its layers, placements and rows, over costs alone. Each
- * algorithm is a file with its source. What it finds is measured by the simulator and proven by a certificate, as any other
- * plan is.
+ * The search for plans over costs alone: {@link BalancedPartition} and {@link SimulatedPartition} cut a model into stages,
+ * {@link HierarchicalPartition} into stages with replicas; {@link Strategy} and {@link LayerStrategies} choose how layers
+ * are parallel. The simulator measures what they find and a certificate proves it, as for any other plan.
  */
 package dev.troupe.schedule.search;

@@ -19,7 +19,7 @@ public record Hop(long latencyNanos, double bytesPerSecond) {
     }
 
     /** Returns the time for which a message occupies its edge; rounded to the nearest nanosecond. */
-    long occupancyNanos(long bytes) {
+    public long occupancyNanos(long bytes) {
         return Math.round(bytes / bytesPerSecond * 1e9);
     }
 }
