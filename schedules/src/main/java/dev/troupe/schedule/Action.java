@@ -4,20 +4,20 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * One thing that a rank does in one stage, for one microbatch or once in a step. Its text is the one PyTorch uses:
- * {@code 2F0}, {@code 1B3}, {@code 0I2}, {@code 0W2}, {@code 1SEND_F0}, {@code 2RECV_F0}, {@code 2UNSHARD}. If the steps of
- * a plan overlap, an action of a whole step names the step, {@code 2UPDATE3}, and a forward or backward names the version of
- * the weights that it reads, {@code 2F6@2}.
+ * A unit of work of a rank in one stage, for one microbatch or once in a step. Its text is PyTorch's: {@code 2F0},
+ * {@code 1B3}, {@code 0I2}, {@code 0W2}, {@code 1SEND_F0}, {@code 2RECV_F0}, {@code 2UNSHARD}. If the steps of a plan
+ * overlap, an action of a whole step names the step, {@code 2UPDATE3}, and a forward or backward names the version of the
+ * weights that it reads, {@code 2F6@2}.
  *
- * @param stage index of its stage, from 0; a message is named after its own end
+ * @param stage index of its stage, from 0; a message has one action at each end
  * @param kind the kind of work
- * @param microbatch index of the microbatch, from 0; for a kind that is done once in a step the index of the step, or
+ * @param microbatch index of the microbatch, from 0; the index of the step if the kind is done once in a step;
  *     {@link #WHOLE_STEP} in a plan of one step
- * @param version the number of updates that the weights have had which a forward or backward reads; {@link #ONLY_VERSION} if
- *     the step has one version
+ * @param version the number of updates in the weights that a forward or backward reads; {@link #ONLY_VERSION} if the step
+ *     has one version
  */
 public record Action(int stage, Kind kind, int microbatch, int version) {
-    /** The microbatch of an action that has none, and names no step. */
+    /** The microbatch of an action that has none and names no step. */
     public static final int WHOLE_STEP = -1;
     /** The version of an action that names none. */
     public static final int ONLY_VERSION = -1;
@@ -53,7 +53,7 @@ public record Action(int stage, Kind kind, int microbatch, int version) {
     /**
      * Reads an action from its text; blanks around it are ignored.
      *
-     * @throws PlanException if the text is none; the message shows the form
+     * @throws PlanException if the text is no action; the message shows the form
      */
     public static Action parse(String text) {
         Matcher parts = TEXT.matcher(text.strip());
@@ -78,25 +78,23 @@ public record Action(int stage, Kind kind, int microbatch, int version) {
     }
 
     /**
-     * Returns the action of another kind for the same stage, and for the same microbatch or step and version of the weights
-     * if that kind has them.
+     * Returns the action of another kind for the same stage. Microbatch, step and version are kept if that kind has them.
      */
     public Action as(Kind other) {
         return new Action(stage, other, other.isPerMicrobatch() == kind.isPerMicrobatch() ? microbatch : WHOLE_STEP,
                 other.isCompute() ? version : ONLY_VERSION);
     }
 
-    /** Returns the same work on a version of the weights. */
+    /** Returns the same work on this version of the weights. */
     public Action on(int otherVersion) {
         return new Action(stage, kind, microbatch, otherVersion);
     }
 
-    /** Returns the same work whatever version of the weights it reads. */
+    /** Returns the same work without its version of the weights. */
     public Action work() {
         return version == ONLY_VERSION ? this : on(ONLY_VERSION);
     }
 
-    /** Returns whether the action names the version of the weights that it reads. */
     public boolean namesVersion() {
         return version != ONLY_VERSION;
     }

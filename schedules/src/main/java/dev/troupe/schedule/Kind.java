@@ -3,10 +3,7 @@ package dev.troupe.schedule;
 import java.util.Arrays;
 import java.util.stream.Collectors;
 
-/**
- * The kind of work of an action. The codes are the codes of PyTorch's plans, if it has one: F to RECV_B, UNSHARD, RESHARD
- * and REDUCE_GRAD.
- */
+/** The kind of work of an action. The codes F to RECV_B, UNSHARD, RESHARD and REDUCE_GRAD are PyTorch's. */
 public enum Kind {
     /** The forward of a stage for one microbatch. */
     FORWARD("F", Resource.COMPUTE, true),
@@ -17,8 +14,8 @@ public enum Kind {
     /** The backward for the weights alone; only the optimizer waits for its gradients. */
     BACKWARD_WEIGHT("W", Resource.COMPUTE, true),
     /**
-     * The forward again, as far as the backward needs it, before the gradient arrives, so that the B or I after it finds the
-     * activations that a forward did not keep.
+     * The forward again, as far as the backward needs it, before the gradient arrives. The B or I after it finds the
+     * activations that the forward did not keep.
      */
     RECOMPUTE("RECOMPUTE", Resource.COMPUTE, true),
     /** Sends the output of this stage to the next one. */
@@ -30,8 +27,8 @@ public enum Kind {
     /** Receives the gradient of this stage's output from the next one. */
     RECV_B("RECV_B", Resource.LINK, true),
     /**
-     * Gathers the weights of the stage's layers, in order, from the ranks that hold a share of them: before the first action
-     * that reads them, layer by layer as they are read, or after an update, all of them.
+     * Gathers the weights of the stage's layers, in order, from the ranks that hold a share of them. Before the first action
+     * that reads them, layers are gathered as they are read; after an update, all of them.
      */
     UNSHARD("UNSHARD", Resource.GROUP, false),
     /** Frees the gathered weights. */
@@ -44,9 +41,9 @@ public enum Kind {
     RECV_SHARED("RECV_SHARED", Resource.LINK, false),
     /** Adds up the squares of the stage's gradients, for the global norm. */
     NORM("NORM", Resource.GROUP, false),
-    /** Steps the optimizer by the coordinator's decision. */
+    /** Runs the optimizer's step as the coordinator decides. */
     UPDATE("UPDATE", Resource.DECISION, false),
-    /** Takes the snapshot from which the stage starts again after a failure. */
+    /** Takes the snapshot from which a failed stage restarts. */
     SNAPSHOT("SNAPSHOT", Resource.COMPUTE, false);
 
     private final String code;
@@ -64,7 +61,7 @@ public enum Kind {
         return code;
     }
 
-    /** Returns the code of this kind in a drawing, if a bar has room for a letter: R for RECOMPUTE. */
+    /** Returns the code of this kind on a narrow bar of a drawing: R for RECOMPUTE. */
     public String letter() {
         return this == RECOMPUTE ? "R" : code;
     }
@@ -129,7 +126,10 @@ public enum Kind {
         return this == FULL_BACKWARD || this == BACKWARD_INPUT;
     }
 
-    /** Returns whether the activations of the forward may be dropped once this action has ended: B, or W if it is split. */
+    /**
+     * Returns whether the activations of the forward may be dropped once this action has ended: B, or W if the backward is
+     * split.
+     */
     public boolean freesActivation() {
         return this == FULL_BACKWARD || this == BACKWARD_WEIGHT;
     }

@@ -9,7 +9,7 @@ public enum Laps implements Placement {
             return stage % rankCount;
         }
     },
-    /** There and back: every second lap runs backwards, so that the last rank of one lap is the first of the next. */
+    /** There and back: every second lap runs backwards. The last rank of one lap is the first of the next. */
     V {
         @Override
         public int rankOf(int stage, int microbatch, int rankCount) {

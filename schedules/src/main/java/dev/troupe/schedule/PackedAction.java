@@ -3,10 +3,9 @@ package dev.troupe.schedule;
 import java.util.List;
 
 /**
- * An {@link Action} in one {@code long}: stage, microbatch, kind, and whether it makes a pair with the next action of its
- * row. Equal actions have equal numbers but for the pair and the version of the weights, which is not in the number. A
- * stage has 26 bits, a kind 5, a microbatch or the step of a whole step's action 31: all of these bits are set for an
- * action without either.
+ * The encoding of an {@link Action} in one {@code long}: stage, microbatch, kind, and whether it makes a pair with the next
+ * action of its row. The version of the weights is not encoded. A stage has 26 bits, a kind 5, a microbatch or step 31; all
+ * 31 are set if the action has neither.
  */
 public final class PackedAction {
     private static final List<Kind> KINDS = List.of(Kind.values());
@@ -38,7 +37,7 @@ public final class PackedAction {
         return KINDS.get((int) (packed >>> KIND_SHIFT) & KIND_MASK);
     }
 
-    /** Returns the microbatch of a packed action, or its step; the largest number if the action has neither. */
+    /** Returns the microbatch of a packed action, or its step; 2^31 - 1 if the action has neither. */
     public static int microbatch(long packed) {
         return (int) (packed & MICROBATCH_MASK);
     }

@@ -3,7 +3,7 @@ package dev.troupe.schedule;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/** The rule that assigns microbatches of a stage to ranks. */
+/** The rule that assigns the microbatches of a stage to ranks. */
 public sealed interface Placement permits Laps, Replicas {
     /**
      * Returns the rank that does a microbatch in a stage.

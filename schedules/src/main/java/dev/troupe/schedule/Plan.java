@@ -7,22 +7,22 @@ import java.util.Set;
 
 /**
  * The actions of every rank in one step, in order: the schedule for given numbers of ranks, stages and microbatches. A plan
- * with overlapping steps has the actions of several steps, numbers its microbatches through all of them, and places each
- * update. Immutable and well formed; a certificate proves that it is sound.
+ * with overlapping steps has the actions of several steps, with microbatches numbered through all of them and a place for
+ * each update. Immutable and well formed; a certificate proves that it is sound.
  *
  * @param name the name of the plan in messages, usually its schedule's
  * @param rankCount number of ranks in the pipeline, P; also the number of rows
  * @param stageCount number of stages, P x V exactly
- * @param microbatchCount number of microbatches in the plan: M in each of its steps
- * @param stepCount number of optimizer steps in the plan; one in most
+ * @param microbatchCount number of microbatches in the plan, M in each step
+ * @param stepCount number of optimizer steps in the plan, usually one
  * @param rows the actions of each rank, in order
- * @param overlaps the places of forwards that make a pair with the backward right after them: both inputs must be present
- *     before the pair begins, both outputs leave when it has ended, and a device that can may do the two at once
- * @param graph the channels between stages; a chain in most plans
+ * @param overlaps the places of forwards that make a pair with the next action, a backward: the pair begins when both inputs
+ *     are present, both outputs leave at its end, and a device may compute the two concurrently
+ * @param graph the channels between stages, usually a chain
  * @param firstVersion the newest version of the weights at the beginning: 0, or a later one in a plan that
  *     {@link #continues}
- * @param stagesUpdateAlone whether a stage updates its weights when its own gradients of a step are complete; if not, an
- *     update waits for the gradients of its step on every rank, because clipping needs their norm
+ * @param stagesUpdateAlone whether a stage updates its weights when its own gradients are complete; if not, an update waits
+ *     for the gradients of all ranks, because clipping needs their norm
  */
 public record Plan(String name, int rankCount, int stageCount, int microbatchCount, int stepCount, Placement placement,
         List<List<Action>> rows, Set<Place> overlaps, StageGraph graph, int firstVersion,
@@ -53,7 +53,7 @@ public record Plan(String name, int rankCount, int stageCount, int microbatchCou
                     + " of the weights, but a plan begins with version 0 or a later one.");
         }
         rows = rows.stream().map(List::copyOf).toList();
-        // Not Set.copyOf: it probes from slot to slot, and the hashes of neighbouring places are neighbours.
+        // Not Set.copyOf, which probes slot by slot: the hashes of neighbouring places are neighbours.
         overlaps = Collections.unmodifiableSet(new HashSet<>(overlaps));
         for (Place place : overlaps) {
             requirePair(name, rows, place);
@@ -146,8 +146,8 @@ public record Plan(String name, int rankCount, int stageCount, int microbatchCou
     }
 
     /**
-     * Returns the rank of a stage that has to do with an action: the rank of its microbatch, or the first replica if the
-     * action is done once in a step.
+     * Returns the rank of a stage for an action: the rank of its microbatch, or the first replica if the action is done once
+     * in a step.
      */
     public int rankOf(int stage, Action action) {
         return rankOf(stage, action.kind().isPerMicrobatch() ? action.microbatch() : 0);
@@ -172,33 +172,27 @@ public record Plan(String name, int rankCount, int stageCount, int microbatchCou
         return rows.get(place.rank()).get(place.position());
     }
 
-    /**
-     * Returns whether the plan only computes: no action but F, B, I, W and RECOMPUTE is in it, and the updates of numbered
-     * steps.
-     */
+    /** Returns whether the plan has only computing: F, B, I, W, RECOMPUTE, and the updates of numbered steps. */
     public boolean onlyComputes() {
         return rows.stream().flatMap(List::stream)
                 .allMatch(action -> action.kind().isCompute() || isPlacedUpdate(action));
     }
 
-    /**
-     * Returns whether the steps of the plan may overlap: it places its updates, and names the version of the weights that a
-     * forward or backward reads.
-     */
+    /** Returns whether steps may overlap: the plan places its updates, or names the versions of weights that are read. */
     public boolean overlapsSteps() {
         return stepCount > 1 || rows.stream().flatMap(List::stream)
                 .anyMatch(action -> action.namesVersion() || isPlacedUpdate(action));
     }
 
     /**
-     * Returns whether the plan can follow another: at its beginning each stage holds the newest version of its weights and
+     * Returns whether the plan can follow another. At its beginning each stage holds the newest version of its weights and
      * all older ones that its first steps read.
      */
     public boolean continues() {
         return firstVersion > 0;
     }
 
-    /** The update of the last step of a plan that continues waits for all ranks in any case, since the commit follows it. */
+    /** The last update of a plan that continues waits for all ranks in any case, since the commit follows it. */
     @Override
     public boolean updateAwaitsAll(int step) {
         return !stagesUpdateAlone || continues() && step == stepCount - 1;
@@ -213,7 +207,10 @@ public record Plan(String name, int rankCount, int stageCount, int microbatchCou
         return stepOf(action.kind(), action.microbatch());
     }
 
-    /** Returns the fewest steps after which every stage updates its weights: 1, or a round over the replicas of all. */
+    /**
+     * Returns the fewest steps after which every stage has updated its weights: 1, or a round over the replicas of all
+     * stages.
+     */
     public int stepsPerRound() {
         return placement instanceof Replicas replicas ? replicas.round() : 1;
     }
@@ -222,7 +219,7 @@ public record Plan(String name, int rankCount, int stageCount, int microbatchCou
         return microbatchCount / stepCount; // exact, see the constructor
     }
 
-    /** Returns whether a stage computes forwards again before their gradients arrive: all, or none. */
+    /** Returns whether a stage computes its forwards again before their gradients arrive: all of them or none. */
     public boolean replaysAhead(int stage) {
         return ranksOf(stage).stream().flatMap(rank -> rows.get(rank).stream())
                 .anyMatch(action -> action.kind() == Kind.RECOMPUTE && action.stage() == stage);
@@ -238,7 +235,7 @@ public record Plan(String name, int rankCount, int stageCount, int microbatchCou
         return graph.peer(message);
     }
 
-    /** Returns whether a message has another end on another rank; if not, the stages need no message. */
+    /** Returns whether a message goes to another rank; if not, its two stages need no message. */
     public boolean needsMessage(Action message) {
         int peer = peerStage(message);
         return peer != StageGraph.NONE && rankOf(peer, message) != rankOf(message.stage(), message);
@@ -260,16 +257,15 @@ public record Plan(String name, int rankCount, int stageCount, int microbatchCou
     }
 
     /**
-     * Returns one line a rank, the texts of its actions parted by commas, pairs as {@code (0F3;3B1)OVERLAP_F_B}; no
-     * header; every line ends in a line feed.
+     * Returns one line a rank, with the texts of its actions separated by commas and pairs as {@code (0F3;3B1)OVERLAP_F_B}.
+     * There is no header; every line ends in a line feed.
      */
     public String toCsv() {
         return PlanCsv.write(this);
     }
 
     /**
-     * Reads a plan that has a line a rank. Cells without text (a rank that idles, as PyTorch writes it) are passed over.
-     *
+     * Reads a plan with one line a rank. Empty cells are skipped; PyTorch writes them for an idle rank.
      * @throws PlanException if a cell is no action or a line is empty, with line and cell; if the sizes do not fit
      */
     public static Plan fromCsv(String name, Placement placement, int stageCount, int microbatchCount, String csv) {
@@ -278,17 +274,13 @@ public record Plan(String name, int rankCount, int stageCount, int microbatchCou
                 read.overlaps(), StageGraph.chain(Math.max(0, stageCount)));
     }
 
-    /**
-     * Reads a plan as the other {@code fromCsv} does, with the largest stage and microbatch in the text as the sizes of
-     * the plan.
-     */
+    /** Reads a plan; its sizes follow from the largest stage and microbatch in the text. */
     public static Plan fromCsv(String name, Placement placement, String csv) {
         return PlanCsv.read(name, csv).plan(name, placement);
     }
 
     /**
-     * Reads a plan as the other {@code fromCsv} does, with the placement that the rows themselves show, LOOP or V.
-     *
+     * Reads a plan and derives its placement, LOOP or V, from the rows.
      * @throws PlanException if it is neither; the message names a stage on another rank
      */
     public static Plan fromCsv(String name, String csv) {

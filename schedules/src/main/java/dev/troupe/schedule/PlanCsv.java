@@ -36,7 +36,7 @@ final class PlanCsv {
     /** The content of the text: the actions, and the places where pairs begin. */
     record Rows(List<List<Action>> rows, Set<Place> overlaps) {
 
-        /** Returns the plan, with the largest stage, microbatch and step as its sizes. */
+        /** Returns the plan; its sizes follow from the largest stage, microbatch and step. */
         Plan plan(String name, Placement placement) {
             int stageCount = 1 + rows.stream().flatMap(List::stream).mapToInt(Action::stage).max().orElse(0);
             int microbatchCount = 1 + largest(true);
@@ -55,7 +55,7 @@ final class PlanCsv {
                     .mapToInt(action -> Math.max(0, action.microbatch())).max().orElse(0);
         }
 
-        /** Returns the placement that these rows show; LOOP if every placement is the same. */
+        /** Returns the placement of these rows; LOOP if they fit both. */
         Placement placement(String name) {
             TreeMap<Integer, Integer> ranks = new TreeMap<>();
             for (int rank = 0; rank < rows.size(); rank++) {
@@ -83,7 +83,7 @@ final class PlanCsv {
                     + ", not on " + ranks.get(v) + "): move the stages to the ranks of one of them.");
         }
 
-        /** Returns the first stage that a placement would have elsewhere; -1 if there is none. */
+        /** Returns the first stage that a placement has on another rank; -1 if there is none. */
         private int misplaced(Placement placement, TreeMap<Integer, Integer> ranks) {
             for (var entry : ranks.entrySet()) {
                 if (placement.rankOf(entry.getKey(), 0, rows.size()) != entry.getValue()) {
@@ -135,7 +135,7 @@ final class PlanCsv {
         return row;
     }
 
-    /** As PyTorch reads a cell, by Python's csv module: spreadsheets put some in quotes. */
+    /** Removes quotes as Python's csv module does; some spreadsheets write them. */
     private static String unquoted(String cell) {
         return cell.length() > 1 && cell.startsWith("\"") && cell.endsWith("\"")
                 ? cell.substring(1, cell.length() - 1).replace("\"\"", "\"").strip()

@@ -3,7 +3,7 @@ package dev.troupe.schedule;
 import java.util.List;
 
 /**
- * The refusal of a plan, or of a request for one. The message begins with one sentence about what is wrong and where; for a
+ * The refusal of a plan, or of a request for one. The message begins with one sentence about the error and its place. For a
  * plan, its grid follows with the places marked. Nothing has been started: change the input.
  */
 public final class PlanException extends IllegalArgumentException {
@@ -12,7 +12,7 @@ public final class PlanException extends IllegalArgumentException {
     private final String sentence;
     private final Place[] places;
 
-    /** Creates a refusal without a place in a plan. */
+    /** Creates a refusal without a plan. */
     public PlanException(String sentence) {
         super(sentence);
         this.sentence = sentence;
@@ -30,7 +30,7 @@ public final class PlanException extends IllegalArgumentException {
         return sentence;
     }
 
-    /** Returns the marked places, the most important one first; empty if the refusal is about none. */
+    /** Returns the marked places, the most important one first; empty if there is no plan. */
     public List<Place> places() {
         return List.of(places);
     }

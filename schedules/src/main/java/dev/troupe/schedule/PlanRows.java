@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * The rows of a plan as numbers, for plans too large to hold as objects: an implementation may work out an action when it
- * is asked for. A {@link Plan} holds them as objects.
+ * The rows of a plan as numbers, for plans too large to hold as objects. An implementation may compute an action on request;
+ * a {@link Plan} holds all of them.
  */
 public interface PlanRows {
     String name();
@@ -18,7 +18,7 @@ public interface PlanRows {
     /** Returns the number of stages, P x V exactly. */
     int stageCount();
 
-    /** Returns the number of microbatches in the plan: M in each of its steps. */
+    /** Returns the number of microbatches in the plan, M in each step. */
     int microbatchCount();
 
     default int stepCount() {
@@ -47,14 +47,14 @@ public interface PlanRows {
     }
 
     /**
-     * Returns the number of updates that a stage has done when one of its actions of a step is due, if none is late. A stage
-     * on R ranks updates once in a round of R steps, each of one microbatch.
+     * Returns the number of updates that precede an action of a stage in a step, if none is late. A stage on R ranks updates
+     * once in a round of R steps, each of one microbatch.
      */
     default int updatesBefore(int stage, int step) {
         return step / replicas(stage); // rounded down
     }
 
-    /** Returns whether a stage updates its weights after a step: each of its replicas has done a microbatch. */
+    /** Returns whether a stage updates its weights after a step, that is, each of its replicas has done a microbatch. */
     default boolean updatesBehind(int stage, int step) {
         return (step + 1) % replicas(stage) == 0;
     }

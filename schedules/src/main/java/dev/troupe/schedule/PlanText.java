@@ -3,9 +3,9 @@ package dev.troupe.schedule;
 import java.util.List;
 
 /**
- * A plan drawn for the terminal: a line a rank, a column a position (not a time). Marked places are in brackets, with
- * an arrow and a caption under them; a pair that overlaps is in parentheses. Plans wider than the line are drawn in
- * blocks, one under the other.
+ * The grid of a plan for the terminal: a line for each rank, a column for each position (not a time). Marked places are in
+ * brackets, with an arrow and a caption under them; a pair that overlaps is in parentheses. Plans wider than the line are
+ * drawn in several blocks.
  *
  * <pre>
  * by hand: 2 ranks, 2 stages, 2 microbatches
@@ -58,7 +58,7 @@ public final class PlanText {
         return text.toString();
     }
 
-    /** Returns the number of columns of the longest row, and one more if the place after its end is marked. */
+    /** Returns the number of columns: the longest row, and one more if the place after its end is marked. */
     private int columns() {
         int longest = plan.rows().stream().mapToInt(List::size).max().orElse(0);
         int marked = marks.stream().mapToInt(mark -> mark.place().position() + 1).max().orElse(0);

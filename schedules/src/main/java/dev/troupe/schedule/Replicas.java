@@ -5,8 +5,8 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * The placement of stages on several ranks each, their replicas: microbatch k is on replica k mod R. Ranks are numbered
- * stage by stage. With R = 2, 1: stage 0 on ranks 0 and 1, stage 1 on rank 2.
+ * The placement of each stage on R ranks, its replicas: microbatch k is on replica k mod R. Ranks are numbered stage by
+ * stage. With R = 2, 1: stage 0 on ranks 0 and 1, stage 1 on rank 2.
  *
  * <p>Source: Narayanan et al., PipeDream: Generalized Pipeline Parallelism for DNN Training, 2019, section 3.2 (1F1B-RR).
  *
@@ -38,7 +38,7 @@ public record Replicas(List<Integer> counts) implements Placement {
         return ranksBefore(counts.size());
     }
 
-    /** Returns the fewest microbatches after which every stage has ended a round over its replicas. */
+    /** Returns the fewest microbatches after which every stage has completed a round over its replicas. */
     public int round() {
         return counts.stream().mapToInt(Integer::intValue).reduce(1, (all, one) -> all / gcd(all, one) * one);
     }
@@ -47,7 +47,7 @@ public record Replicas(List<Integer> counts) implements Placement {
         return right == 0 ? left : gcd(right, left % right);
     }
 
-    /** Such as {@code 2-1}. */
+    /** Returns the counts, such as {@code 2-1}. */
     @Override
     public String toString() {
         return IntStream.range(0, counts.size()).mapToObj(stage -> counts.get(stage).toString())

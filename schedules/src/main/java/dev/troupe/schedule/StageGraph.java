@@ -5,11 +5,11 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The channels between the stages of a plan. A stage has at most one channel of a flow in each direction, so
- * that one end of a message names the other. Immutable.
+ * The channels between the stages of a plan. Each flow has at most one channel into a stage and one out of it, so that one
+ * end of a message names the other. Immutable.
  */
 public final class StageGraph {
-    /** The number of no stage. */
+    /** The index that means no stage. */
     public static final int NONE = -1;
 
     private final List<Channel> channels;
@@ -26,18 +26,16 @@ public final class StageGraph {
     }
 
     /**
-     * A way from one stage to another.
-     *
-     * @param from the stage that the flow begins at
-     * @param to the stage that it leads to; of a parameter that one stage uses twice, the same one
+     * A connection from one stage to another.
+     * @param from the sending stage
+     * @param to the receiving stage; equal to {@code from} if one stage uses a parameter twice
      */
     public record Channel(int from, int to, Flow flow) {
     }
 
     /**
      * Creates the graph of these channels.
-     *
-     * @throws PlanException if a channel leads beyond the stages, or a stage has two of a flow in one direction
+     * @throws PlanException if a channel leads to no stage, or a stage has two of a flow in one direction
      */
     public StageGraph(int stageCount, List<Channel> channels) {
         this.channels = List.copyOf(channels);
@@ -63,7 +61,7 @@ public final class StageGraph {
         from[channel.to()] = channel.from();
     }
 
-    /** Returns the graph in which every stage sends its activations to the next one and shares no parameter. */
+    /** Returns the graph in which every stage sends its activations to the next one, and no parameter is shared. */
     public static StageGraph chain(int stageCount) {
         List<Channel> channels = new ArrayList<>();
         for (int stage = 1; stage < stageCount; stage++) {

@@ -13,17 +13,17 @@ import java.util.Queue;
 import java.util.function.IntFunction;
 
 /**
- * Schedules made of one block, the life of a microbatch on all ranks, repeated every six units of time: F, I and W of the
- * two stages of a rank fill the six. The memory of the schedule follows from the time for which a block holds its
- * activations.
+ * The builder of schedules that repeat one block, the work for one microbatch on all ranks, every six units of time. F, I
+ * and W of the two stages of a rank fill the six. The time for which a block holds its activations determines the memory of
+ * the schedule.
  *
  * <p>The block fixes the order of F and I on each rank. The rest is decided by these rules:
  * <ol>
- * <li>each rank does its next F or I as soon as its input is present, not when its slot comes, "squeezing" in the papers;
- * <li>whenever that is not possible the rank does the W it has owed longest, so that W fill the bubbles;
- * <li>an F that would take a rank beyond the memory of the repeated block waits, and W come first.
+ * <li>each rank does its next F or I as soon as its input is present, before its slot, which the papers call squeezing;
+ * <li>if the input is missing, the rank does its oldest pending W, so that W fill the bubbles;
+ * <li>an F that would take a rank beyond the memory of the repeated block waits for a W.
  * </ol>
- * No rank can deadlock: the blocks in their slots are an order in time in which every F fits into that memory.
+ * No rank can deadlock: with each block in its slots every F fits into that memory.
  */
 public final class RepeatedBlock {
     private static final int PERIOD = 6;
@@ -89,13 +89,13 @@ public final class RepeatedBlock {
         return all.stream().map(Timed::action).toList();
     }
 
-    /** Returns the activations that a rank holds at most when blocks repeat for ever and W take the slots that are free. */
+    /** Returns the most activations that a rank holds if blocks repeat forever and W use the free slots. */
     private static int memoryOf(Slots slots) {
         int[] starts = slots.all();
         int live = 0;
         int owed = 0;
         int most = 0;
-        // Two periods past the last slot of the first block everything repeats.
+        // Everything repeats two periods after the last slot of the first block.
         for (int time = 0; time < starts[3] + 2 * PERIOD; time++) {
             int now = time;
             int slot = 0;
@@ -145,7 +145,7 @@ public final class RepeatedBlock {
             this.order = order;
         }
 
-        /** Does one action in this unit of time, if there is one to do. */
+        /** Does one action in this unit of time; returns false if none is possible. */
         boolean act(int now) {
             if (position < order.size() && mayDo(order.get(position), now)) {
                 compute(order.get(position++), now + 1);

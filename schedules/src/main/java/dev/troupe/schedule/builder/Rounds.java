@@ -3,9 +3,8 @@ package dev.troupe.schedule.builder;
 import dev.troupe.schedule.PlanException;
 
 /**
- * The order in which interleaved schedules take microbatches through the V stages of a rank, a lap of P apart. M
- * microbatches make max(1, M / P) rounds of the same size, and each round goes through all stages of the rank before the
- * next one does.
+ * The order of microbatches on the V stages of a rank in interleaved schedules. M microbatches make max(1, M / P) rounds of
+ * the same size, and each round goes through all stages of the rank before the next one.
  *
  * @param pipeline number of ranks, P
  * @param virtualStages stages on each rank, V
@@ -13,7 +12,10 @@ import dev.troupe.schedule.PlanException;
  */
 public record Rounds(int pipeline, int virtualStages, int microbatches) {
 
-    /** Refuses microbatches that do not divide by the rounds; the message names numbers that do. */
+    /**
+     * Creates the rounds.
+     * @throws PlanException if the microbatches are not divisible by the rounds; the message names numbers that are
+     */
     public static Rounds of(String name, int pipeline, int virtualStages, int microbatches) {
         if (!areEven(pipeline, microbatches)) {
             int fewer = microbatches - 1;
@@ -40,13 +42,13 @@ public record Rounds(int pipeline, int virtualStages, int microbatches) {
         return Math.max(1, microbatches / pipeline); // rounded down: a round is never shorter than the pipeline
     }
 
-    /** Returns the number of forwards of a rank, which is also the number of its backwards. */
+    /** Returns the number of forwards of a rank, and of its backwards. */
     public int perRank() {
         return virtualStages * microbatches;
     }
 
     /**
-     * Returns the number of forwards before the first backward, with {@code perRankThatFollows} more for each later rank.
+     * Returns the number of forwards before the first backward: fewer on later ranks, by {@code perRankThatFollows} each.
      */
     public int warmUp(int rank, int perRankThatFollows) {
         long wanted = (long) (virtualStages - 1) * perRound() + (long) perRankThatFollows * (pipeline - 1 - rank);

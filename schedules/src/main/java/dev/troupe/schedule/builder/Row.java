@@ -14,8 +14,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * A builder of one rank's row. Every method adds the action for the next microbatch of a stage, so that a schedule names
- * only stages; an action beyond the last microbatch is left out.
+ * A builder of one rank's row. Every method adds an action for the next microbatch of a stage, so that a schedule names only
+ * stages. Actions after the last microbatch are left out.
  */
 public final class Row {
     private final int microbatches;
@@ -23,7 +23,7 @@ public final class Row {
     private final List<Integer> pairs = new ArrayList<>();
     private final Map<Kind, Map<Integer, Integer>> next = new EnumMap<>(Kind.class);
 
-    /** Creates a row in which every microbatch is below {@code microbatches}. */
+    /** Creates a row for microbatches 0 to {@code microbatches} - 1. */
     public Row(int microbatches) {
         this.microbatches = microbatches;
     }
@@ -55,7 +55,7 @@ public final class Row {
         return forward(forwardStage).backward(backwardStage);
     }
 
-    /** Returns how many actions of a kind there were for a stage; B counts as I and as W. */
+    /** Returns the number of actions of a kind for a stage so far; B counts as I and as W. */
     public int count(int stage, Kind kind) {
         return next.getOrDefault(kind, Map.of()).getOrDefault(stage, 0);
     }

@@ -2,7 +2,7 @@ package dev.troupe.schedule.builder;
 
 import dev.troupe.schedule.PlanException;
 
-/** The checks of a schedule's three numbers: ranks, stages on a rank, microbatches. */
+/** The checks of a schedule's sizes: ranks, stages on a rank, microbatches. */
 public final class Sizes {
     private Sizes() {
     }

@@ -10,18 +10,18 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Another schedule with early gradients in the cool-down: each B that sends a gradient to another rank, and has no
- * forward after it on its own, becomes an I followed by a W.
+ * A schedule with earlier gradients in the cool-down: a B that sends its gradient to another rank, with no forward after it
+ * in the row, becomes I and W.
  *
  * <pre>
  * 0F0 0F1 0B0 0B1          0F0 0F1 0B0 0B1
  *     1F0 1B0 1F1 1B1  =>      1F0 1B0 1F1 1I1 1W1
  * </pre>
  *
- * <p>In the cool-down the ranks before wait for that gradient and for nothing else, so that sending it before the W makes a
- * step of one stage a rank shorter by P-1 times a W. Elsewhere a rank has other work, and one B costs less than I and W.
+ * <p>In the cool-down earlier ranks wait only for that gradient. Sending it before the W shortens a step by P-1 times a W if
+ * each rank has one stage. Before the cool-down a rank has other work, and B costs less than I and W.
  *
- * @param whole the other schedule, with the same name
+ * @param whole the schedule with unsplit backwards; it has the same name
  */
 public record SplitCoolDown(Schedule whole) implements Schedule {
     @Override
@@ -39,7 +39,7 @@ public record SplitCoolDown(Schedule whole) implements Schedule {
         return split(whole.plan(pipeline, virtualStages, microbatches));
     }
 
-    /** Splits backwards of a plan that only computes; the I stays in a pair. */
+    /** Splits backwards of a plan that has only computing; an I replaces its B in a pair. */
     static Plan split(Plan plan) {
         List<List<Action>> rows = new ArrayList<>();
         Set<Place> overlaps = new HashSet<>();

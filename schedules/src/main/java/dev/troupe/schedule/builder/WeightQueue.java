@@ -3,7 +3,7 @@ package dev.troupe.schedule.builder;
 import java.util.ArrayDeque;
 import java.util.Queue;
 
-/** The W that a rank of several stages still owes, the oldest first. */
+/** The queue of pending W on a rank with several stages, oldest first. */
 public final class WeightQueue {
     private final Row row;
     private final Queue<Integer> stages = new ArrayDeque<>();
@@ -12,13 +12,13 @@ public final class WeightQueue {
         this.row = row;
     }
 
-    /** Adds an I to the row, and owes its W. */
+    /** Adds an I to the row, and its W to the queue. */
     public void backwardInput(int stage) {
         row.backwardInput(stage);
         stages.add(stage);
     }
 
-    /** Adds the W that has been owed longest; nothing if none is. */
+    /** Moves the oldest W from the queue to the row, if there is one. */
     public void backwardWeight() {
         if (!stages.isEmpty()) {
             row.backwardWeight(stages.remove());

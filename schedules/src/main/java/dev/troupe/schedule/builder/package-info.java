@@ -1,4 +1,5 @@
 /**
- * The interface of schedules, and their common parts: builders of rows, checks of sizes, rounds over virtual stages, blocks.
+ * The interface of schedules, and their common parts: builders of rows, checks of sizes, rounds over virtual stages,
+ * repeated blocks.
  */
 package dev.troupe.schedule.builder;

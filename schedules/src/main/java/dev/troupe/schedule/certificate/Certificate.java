@@ -11,18 +11,19 @@ import java.util.Optional;
 import java.util.SequencedMap;
 
 /**
- * The proof of a plan: it is complete, and it comes to its end with these credits whatever time its actions take.
- * {@link PlanValidator#certify} makes one for such plans alone.
+ * The proof that a plan is complete, and reaches its end with these credits whatever time its actions take. Only
+ * {@link PlanValidator#certify} makes one.
  *
- * @param plan the plan with its messages; the very one to run
+ * @param plan the plan with its messages, which is the plan that runs
  * @param purpose the purpose for which the plan is complete
- * @param creditsPerEdge how many messages may be unconsumed on an edge
- * @param peakActivations for each rank, how many (stage, microbatch) activations it holds at most at one time; each
- *        lives from its forward to the end of its B or W, and in a forward-only plan for its forward alone
- * @param peakReplays for each rank, how many (stage, microbatch) forwards it has replayed at most ahead of their backwards
- * @param messagesPerEdge how many messages each edge carries in a step, in the order of first use, row by row
- * @param mostUnreceived how many messages each edge holds at most at one time, sent and not yet received, whatever the
- *        actions take, if no credit ever holds one up
+ * @param creditsPerEdge the most messages that may be unconsumed on an edge
+ * @param peakActivations for each rank, the most (stage, microbatch) activations at one time; each lives from its forward to
+ *     the end of its B or W, or in a forward-only plan during its forward
+ * @param peakReplays for each rank, the most (stage, microbatch) forwards that are replayed ahead of their backwards at one
+ *     time
+ * @param messagesPerEdge the number of messages of each edge in a step, in the order of first use, row by row
+ * @param mostUnreceived the most messages of each edge that are sent and not yet received at one time, whatever time actions
+ *     take, with unlimited credits
  * @param weights the copies of weights and gradients that each stage needs, and the staleness of its gradients
  */
 public record Certificate(Plan plan, Purpose purpose, int creditsPerEdge, List<Integer> peakActivations,
@@ -38,8 +39,8 @@ public record Certificate(Plan plan, Purpose purpose, int creditsPerEdge, List<I
     }
 
     /**
-     * Returns the most messages that each edge holds at one time, sent and not yet received, whatever time the actions take;
-     * never more than the credits.
+     * Returns the most messages of each edge that are sent and not yet received at one time, whatever time actions take; at
+     * most the credits.
      */
     public SequencedMap<Edge, Integer> messagesInFlight() {
         SequencedMap<Edge, Integer> inFlight = new LinkedHashMap<>();
@@ -48,8 +49,8 @@ public record Certificate(Plan plan, Purpose purpose, int creditsPerEdge, List<I
     }
 
     /**
-     * Proves that the plan can repeat the block of a step for ever, with these credits, peaks and versions. Empty if none of
-     * its blocks repeats, as in a plan of fewer than four steps.
+     * Proves that the plan can repeat the block of a step forever, with these credits, peaks and versions. Empty if no block
+     * repeats, as in a plan of fewer than four steps.
      */
     public Optional<SteadyState> steadyState() {
         return SteadyState.of(plan, creditsPerEdge);

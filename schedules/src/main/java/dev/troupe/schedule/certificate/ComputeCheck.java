@@ -6,7 +6,7 @@ import dev.troupe.schedule.Place;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanException;
 
-/** The check that each stage does all its work for each microbatch, once, in an order that is possible within its rank. */
+/** The check that each stage does all its work for each microbatch, once, in a possible order within its rank. */
 final class ComputeCheck {
     private final PlanIndex index;
     private final Purpose purpose;

@@ -24,7 +24,7 @@ import java.util.stream.Collectors;
 
 /**
  * A walk over all rows of a plan without computing, until every row is at its end or no rank can continue. One walk is
- * enough: a row and the order on an edge are fixed, so a deadlock does not depend on the speed of the ranks.
+ * enough: rows and the order on an edge are fixed, so that a deadlock does not depend on the speed of ranks.
  */
 final class DryRun {
     private final PlanIndex index;
@@ -32,7 +32,7 @@ final class DryRun {
     private final boolean withMessages;
     private final int creditsPerEdge;
     private final int[] positions;
-    /** By step, the work from which its decision follows: its norms, and the gradients of the weights themselves. */
+    /** By step, the actions on which its decision depends: its norms, and the gradients of the weights themselves. */
     private final List<List<Work>> measured;
     /** The kind of action in which the replicas of a stage add up their gradients. */
     private final Kind meeting;
@@ -74,12 +74,12 @@ final class DryRun {
         return measured;
     }
 
-    /** Returns a run in which tensors reach the other rank as soon as they are made, and messages are passed over. */
+    /** Returns a run without messages, in which tensors reach the other rank as soon as they are made. */
     static DryRun ofComputing(PlanIndex index) {
         return new DryRun(index, false, Integer.MAX_VALUE);
     }
 
-    /** Returns a run in which tensors travel by the plan's messages, as far as the credits let them. */
+    /** Returns a run in which tensors travel by the plan's messages, within the credits. */
     static DryRun withCredits(PlanIndex index, int creditsPerEdge) {
         return new DryRun(index, true, creditsPerEdge);
     }
@@ -95,7 +95,7 @@ final class DryRun {
         }
     }
 
-    /** Walks each row as far as this position and no further; returns whether every rank could reach it. */
+    /** Walks each row up to this position; returns whether every rank could reach it. */
     boolean walkTo(int[] ends) {
         boolean moved = true;
         while (moved) {
@@ -107,7 +107,7 @@ final class DryRun {
         return Arrays.equals(positions, ends);
     }
 
-    /** Returns the microbatches on each edge that holds some: sent and not yet received, in the order of sending. */
+    /** Returns for each edge the microbatches that are sent and not yet received, in the order of sending. */
     Map<Edge, List<Integer>> inFlight() {
         Map<Edge, List<Integer>> inFlight = new HashMap<>();
         channels.forEach((edge, channel) -> {
@@ -129,7 +129,7 @@ final class DryRun {
         return met || positions[rank] > before;
     }
 
-    /** Takes note that a rank has come to its next action; returns whether this releases others that wait for it there. */
+    /** Records that a rank has reached its next action; returns whether this releases others that wait for it there. */
     private boolean arrive(int rank) {
         return meets(current(rank)) && arrived.add(Work.of(rank, current(rank)));
     }
@@ -146,7 +146,7 @@ final class DryRun {
     private Work obstacle(int rank) {
         Work own = obstacle(current(rank));
         boolean pair = own == null && plan.overlaps().contains(new Place(rank, positions[rank]));
-        // A pair begins only when its backward can, too.
+        // A pair begins only if its backward can begin, too.
         return pair ? obstacle(plan.rows().get(rank).get(positions[rank] + 1)) : own;
     }
 
@@ -205,7 +205,7 @@ final class DryRun {
         return channels.computeIfAbsent(Edge.of(plan, message), edge -> new Channel(creditsPerEdge));
     }
 
-    /** The messages of one edge, by microbatch: those that have a credit, and those that wait for one. */
+    /** The messages of one edge, by microbatch: those with a credit, and those that wait for one. */
     private static final class Channel {
         private final int credits;
         private final Set<Integer> landed = new LinkedHashSet<>();
@@ -239,9 +239,8 @@ final class DryRun {
     }
 
     /**
-     * Returns the refusal of a plan that deadlocks. The action for which a stuck rank waits is in the row of a rank
-     * that is stuck too, or waits for a credit that only the receiver could free. So the waits form a circle, and the
-     * refusal shows it.
+     * Returns the refusal of a plan that deadlocks. A stuck rank waits for an action of a rank that is stuck too, or for a
+     * credit that only the receiver can free. So the waits form a cycle, which the refusal shows.
      */
     private PlanException stuck(int first) {
         List<Integer> path = new ArrayList<>();
@@ -277,7 +276,7 @@ final class DryRun {
                 + index.find(missing.rank(), missing.action()).position();
     }
 
-    /** Returns the reason why a circle of ranks is stuck, and the remedy. */
+    /** Returns the reason why a cycle of ranks is stuck, and the remedy. */
     private String remedyFor(List<Integer> circle) {
         for (int rank : circle) {
             Action action = current(rank);
@@ -293,7 +292,7 @@ final class DryRun {
         return "change the order of the rows";
     }
 
-    /** Returns whether the message of this receive has been sent, but waits for others that hold all the credits. */
+    /** Returns whether the message of this receive waits for a credit after its send. */
     private boolean lacksCredit(Action action) {
         return action.kind().isTransfer() && channel(action).waiting.contains(action.microbatch());
     }

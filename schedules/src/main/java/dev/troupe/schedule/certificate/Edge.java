@@ -4,8 +4,8 @@ import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Plan;
 
 /**
- * The way that activations or gradients take between two neighbouring stages on different ranks. Activations go from a
- * stage to the next, gradients from a stage to the one before.
+ * The connection between two neighbouring stages on different ranks: of activations to the next stage, or of gradients to
+ * the one before.
  */
 public record Edge(int fromRank, int fromStage, int toRank, int toStage) {
 
@@ -21,7 +21,7 @@ public record Edge(int fromRank, int fromStage, int toRank, int toStage) {
         return new Edge(plan.rankOf(fromStage, message), fromStage, plan.rankOf(toStage, message), toStage);
     }
 
-    /** Returns whether activations travel on this edge, not gradients. */
+    /** Returns whether activations travel on this edge; if not, gradients do. */
     public boolean isForward() {
         return toStage > fromStage;
     }

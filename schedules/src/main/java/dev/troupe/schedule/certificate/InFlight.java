@@ -10,14 +10,14 @@ import java.util.Map;
 import java.util.SequencedMap;
 
 /**
- * The largest number of messages that an edge holds, sent and not yet received, whatever time the actions take: the
- * order that is worst for an edge puts off its receives until nothing else is left to do.
+ * The largest number of messages on an edge, sent and not yet received, whatever time actions take. The worst order for an
+ * edge delays its receives until nothing else is possible.
  */
 final class InFlight {
     private static final int NO_EDGE = -1;
 
     private final Plan plan;
-    /** The edges in the order of first use, with the number of messages that each carries. */
+    /** The edges in the order of first use, with their numbers of messages. */
     private final SequencedMap<Edge, Integer> messages = new LinkedHashMap<>();
     /** For each place the edge of its message, by its number in {@link #messages}. */
     private final int[][] edges;
@@ -55,12 +55,12 @@ final class InFlight {
         }
     }
 
-    /** Returns how many messages each edge carries in a step. */
+    /** Returns the number of messages of each edge in a step. */
     SequencedMap<Edge, Integer> messages() {
         return messages;
     }
 
-    /** Returns how many messages each edge holds at most, if no credit ever holds one up. */
+    /** Returns the most messages that each edge holds with unlimited credits. */
     SequencedMap<Edge, Integer> peaks() {
         int[] peaks = new Clocks().run();
         SequencedMap<Edge, Integer> named = new LinkedHashMap<>();
@@ -69,9 +69,9 @@ final class InFlight {
     }
 
     /**
-     * A walk through the whole plan in any order that the plan allows. The walk has for each rank the part of every other
-     * rank's row that must have been done by then (a vector clock: Fidge 1988, Mattern 1989). So when a message is sent, the
-     * receives of its edge that must be past are known; all others of the messages sent before may still be on their way.
+     * A walk through the whole plan in any order that the plan allows, with vector clocks (Fidge 1988, Mattern 1989). The
+     * clock of a rank is the part of every row that must be done by then. It gives the receives of an edge that must precede
+     * a send; all other messages sent before may be in flight.
      */
     private final class Clocks {
         private final int ranks = plan.rankCount();

@@ -7,7 +7,10 @@ import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.StageGraph;
 import java.util.List;
 
-/** The check that every tensor that changes ranks is sent after its maker and received before its user. */
+/**
+ * The check that each tensor that changes ranks is sent after the action that makes it, and received before the action that
+ * uses it.
+ */
 final class MessageCheck {
     private final PlanIndex index;
     private final Plan plan;
@@ -43,14 +46,14 @@ final class MessageCheck {
         }
     }
 
-    /** Returns the action that makes the gradient a stage sends back: B, or I if the backward is split. */
+    /** Returns the action that makes the gradient of a message: B, or I if the backward is split. */
     private Action inputGradient(Action message) {
         Action whole = message.as(Kind.FULL_BACKWARD);
         return index.has(whole) ? whole : message.as(Kind.BACKWARD_INPUT);
     }
 
     private void requireReceive(Place place, Action user, Action receive) {
-        // A send without its receive is the place to mark.
+        // If the receive is missing too, its send is the place to mark.
         if (plan.needsMessage(receive) && !index.has(receive) && !index.has(plan.peer(receive))) {
             throw index.refusal(place, "needs " + receive, user + " has no " + receive
                     + ", but its input is made on rank " + plan.rankOf(plan.peer(receive))

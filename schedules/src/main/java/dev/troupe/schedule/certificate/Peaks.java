@@ -53,7 +53,7 @@ final class Peaks {
         return peak;
     }
 
-    /** Refuses a plan in which a rank holds more activations, or replays, than were declared for it. */
+    /** Refuses a plan with more activations or replays on a rank than declared. */
     void requireAtMost(List<Integer> activations, List<Integer> replays) {
         requireOneForEachRank(activations);
         requireOneForEachRank(replays);

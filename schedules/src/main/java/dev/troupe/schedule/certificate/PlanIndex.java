@@ -11,9 +11,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The places of the actions of a plan, whatever version of the weights they read. A plan has an index only if each action
- * exists, is on its rank and occurs once; the later checks depend on that. An action that every replica of a stage does once
- * in a step is found by its rank.
+ * The places of the actions of a plan, found without their weight versions. The index exists only if each action exists
+ * once, on its rank, on which later checks rely. An action that every replica of a stage does once in a step is found by its
+ * rank.
  */
 final class PlanIndex {
     private final Plan plan;
@@ -46,13 +46,14 @@ final class PlanIndex {
         return overlapsSteps;
     }
 
-    /** Returns the place of an action, of the first replica that may do it; null if it is absent. */
+    /** Returns the place of an action, on the first replica that may do it; null if it is absent. */
     Place find(Action action) {
         return find(action.kind().isPerMicrobatch() ? 0 : plan.rankOf(action), action);
     }
 
     /**
-     * Returns the place of an action; if it is done once in a step, its place in the row of a rank; null if it is absent.
+     * Returns the place of an action, or null if it is absent; an action that is done once in a step is found in the row of
+     * this rank.
      */
     Place find(int rank, Action action) {
         return action.kind().isPerMicrobatch() ? places.get(action.work()) : ofSteps.get(rank).get(action);
@@ -66,12 +67,12 @@ final class PlanIndex {
         return find(rank, action) != null;
     }
 
-    /** Returns whether an action comes before another in their common row, which must have both. */
+    /** Returns whether an action comes before another in their common row; both must be present. */
     boolean isBefore(Action first, Action second) {
         return find(first).position() < find(second).position();
     }
 
-    /** Returns whether an action comes before another in the row of a rank, which must have both. */
+    /** Returns whether an action comes before another in the row of a rank; both must be present. */
     boolean isBefore(int rank, Action first, Action second) {
         return find(rank, first).position() < find(rank, second).position();
     }

@@ -5,8 +5,8 @@ import dev.troupe.schedule.PlanException;
 import java.util.List;
 
 /**
- * The proof of plans, or their refusal: a {@link PlanException} with one sentence about what is wrong and where, and the
- * whole grid with the place marked. Pure: no tensor is computed, and no time passes.
+ * The validator of plans, which proves a plan or refuses it by a {@link PlanException}: one sentence about the error and its
+ * place, and the grid with the place marked. Pure: no tensor is computed, and no time passes.
  */
 public final class PlanValidator {
     private PlanValidator() {
@@ -26,14 +26,14 @@ public final class PlanValidator {
     }
 
     /**
-     * Checks a plan with its messages, and that it comes to its end when a sender may have only so many messages
-     * unconsumed on an edge. Sends beyond that wait in order and do not hold up their rank; a receive holds it up until
-     * its message has landed. Actions of a whole step come after what they need: an update after the gradients and
-     * the norms of all stages, a norm after the sums of its stage. If steps overlap, every version of the weights that
-     * an action reads exists, and belongs to the microbatch and to the step.
+     * Checks a plan with its messages, and that it reaches its end with a number of credits. Sends without a credit wait in
+     * order and do not block their rank; a receive blocks it until its message has landed. Actions of a whole step come
+     * after what they need: an update after the gradients and the norms of all stages, a norm after the sums of its stage.
+     * If steps overlap, every version of the weights that an action reads exists, and belongs to the microbatch and to the
+     * step.
      *
-     * @param lowered the plan with its sends and receives and whatever else of a step is in it, see
-     *        {@link dev.troupe.schedule.Plan} and the passes that lower it
+     * @param lowered the plan with its sends, receives and other work of the step, see {@link dev.troupe.schedule.Plan} and
+     *     the passes that lower it
      * @param creditsPerEdge messages that may be unconsumed on an edge, 1 or more
      * @throws PlanException if the check fails
      */
@@ -54,11 +54,10 @@ public final class PlanValidator {
     }
 
     /**
-     * Checks a plan as the other {@code certify} does, with the room of its ranks for activations and replays.
-     *
-     * @param declaredPeaks for each rank, how many activations it may hold at most
-     * @param declaredReplays for each rank, how many forwards it may have replayed at most ahead of their backwards
-     * @throws PlanException if a rank would hold more, too
+     * Checks a plan as the other {@code certify} does, and the memory of its ranks for activations and replays.
+     * @param declaredPeaks for each rank, the most activations that it may hold
+     * @param declaredReplays for each rank, the most forwards that it may have replayed ahead of their backwards
+     * @throws PlanException also if a rank would hold more
      */
     public static Certificate certify(Plan lowered, Purpose purpose, int creditsPerEdge, List<Integer> declaredPeaks,
             List<Integer> declaredReplays) {

@@ -12,13 +12,12 @@ import java.util.Set;
 import java.util.stream.IntStream;
 
 /**
- * The proof that a plan with overlapping steps can repeat one block of its rows for ever, by induction. On each rank the
- * block of a step reaches from its update to the update of the next. Two things are shown. All ranks can come to the
- * beginning of the block and from there, under the credits, to its end. And the state at the end is the state at the
- * beginning, one step on: the step itself is computed but for its update, and the work done for later steps, their versions
- * of the weights and the messages in flight are the same. So the block can follow itself, and the plan of any more steps has
- * the peaks, the live versions and the staleness of this one. With replicas, the block has the steps after which all stages
- * have ended a round.
+ * The proof by induction that a plan with overlapping steps can repeat one block of its rows forever. On each rank the block
+ * of a step is from its update to the next step's. All ranks reach the beginning of the block, and from there its end,
+ * within the credits. The state at the end equals the state at the beginning, one step later: the next step is computed
+ * except for its update, and the work done for later steps, their weight versions and the messages in flight are the same.
+ * So the block can follow itself, and a plan of more steps has the same peaks, live versions and staleness. With replicas,
+ * the block has the steps of a round of all stages.
  *
  * @param step the step with the update at which the block begins
  * @param block for each rank, the actions of the block
@@ -55,7 +54,7 @@ public record SteadyState(int step, List<List<Action>> block) {
                 .findFirst().orElseThrow()).toArray();
     }
 
-    /** Returns the same messages, with their microbatches moved on by some numbers. */
+    /** Returns the same messages, with larger numbers of their microbatches. */
     private static Map<Edge, List<Integer>> later(Map<Edge, List<Integer>> messages, int numbers) {
         Map<Edge, List<Integer>> shifted = new HashMap<>();
         messages.forEach((edge, microbatches) -> shifted.put(edge,
@@ -78,7 +77,7 @@ public record SteadyState(int step, List<List<Action>> block) {
         return true;
     }
 
-    /** Returns the actions done of later steps, moved on by some steps. */
+    /** Returns the actions that belong to later steps, with numbers some steps later. */
     private static Set<Action> ofLaterSteps(Plan plan, List<Action> done, int step, int steps) {
         Set<Action> ofLater = new HashSet<>();
         for (Action action : done) {

@@ -8,11 +8,10 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * The check that a stage does its work of the whole step in a possible order within its row: its gradients are complete
- * before they are exchanged, exchanged before they are measured, and measured before they are used. The norm counts a shared
- * parameter once, at the first stage that has it; so if steps overlap, another stage may measure before it has received the
- * first stage's gradient. {@link DryRun} checks that an update comes after the norms of all stages, and that a received
- * gradient was sent.
+ * The check that a row has the actions of the whole step in a possible order: gradients are complete, then exchanged, then
+ * measured, then used. The norm counts a shared parameter once, at its first stage. So if steps overlap, the other stage may
+ * take its norm before it has received the first stage's gradient. {@link DryRun} checks that an update comes after the
+ * norms of all stages, and that a received gradient was sent.
  */
 final class StepCheck {
     /**
@@ -21,7 +20,7 @@ final class StepCheck {
     private static final List<List<Kind>> ORDER = List.of(List.of(Kind.FULL_BACKWARD, Kind.BACKWARD_WEIGHT),
             List.of(Kind.SEND_SHARED), List.of(Kind.RECV_SHARED), List.of(Kind.REDUCE_GRAD), List.of(Kind.NORM),
             List.of(Kind.UPDATE), List.of(Kind.SNAPSHOT));
-    /** The same if steps overlap: each end of a shared parameter is summed over ranks before the other one gets it. */
+    /** The same if steps overlap: each gradient of a shared parameter is summed over ranks before it is sent. */
     private static final List<List<Kind>> ORDER_OF_OVERLAPPING = List.of(
             List.of(Kind.FULL_BACKWARD, Kind.BACKWARD_WEIGHT), List.of(Kind.REDUCE_GRAD), List.of(Kind.SEND_SHARED),
             List.of(Kind.RECV_SHARED), List.of(Kind.NORM), List.of(Kind.UPDATE), List.of(Kind.SNAPSHOT));
@@ -29,7 +28,9 @@ final class StepCheck {
     private final PlanIndex index;
     private final Plan plan;
     private final Purpose purpose;
-    /** The kinds that every stage has in each step, if one has; a plan that places its updates may leave norms out. */
+    /**
+     * The kinds that every stage needs in each step if one stage has them; a plan that places its updates may omit norms.
+     */
     private final List<Kind> needed;
     private final List<List<Kind>> order;
 
@@ -140,7 +141,7 @@ final class StepCheck {
         }
     }
 
-    /** Whether an action receives the gradient of a parameter that another stage counts. */
+    /** Returns whether an action receives the gradient of a parameter that another stage counts. */
     private boolean isOfSecondUse(Action action) {
         return index.overlapsSteps() && action.kind() == Kind.RECV_SHARED && plan.peerStage(action) < action.stage();
     }
@@ -177,7 +178,7 @@ final class StepCheck {
         }
     }
 
-    /** Requires an update before a gather, since weights that are never freed need no other gather. */
+    /** Requires an update before a gather: weights that are never freed are gathered only after updates. */
     private void requireBehindUpdate(int rank, Action gather) {
         Action update = gather.as(Kind.UPDATE);
         boolean isBehind = !index.has(rank, gather)

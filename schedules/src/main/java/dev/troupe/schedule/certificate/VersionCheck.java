@@ -10,17 +10,17 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The check of weight versions if steps overlap: a version exists when it is read, a backward reads the version of its
- * forward, all microbatches of a step read the same one in a stage (the sum of gradients at several weights is the gradient
- * of none), and updates come in the order of steps. {@link StepCheck} and {@link DryRun} check that an update comes after
- * all gradients of its step, on every rank.
+ * The check of weight versions if steps overlap. A version exists when it is read; a backward reads the version of its
+ * forward; updates are in the order of steps. All microbatches of a step read the same version in a stage, since a sum of
+ * gradients at different weights is no gradient. {@link StepCheck} and {@link DryRun} check that an update comes after all
+ * gradients of its step, on every rank.
  */
 final class VersionCheck {
     private final PlanIndex index;
     private final Plan plan;
     /** By stage, the number of updates so far in the row. */
     private final int[] updates;
-    /** For each stage and update, named by its number, the first action that read weights for it. */
+    /** For each stage and number of an update, the first action that read weights for it. */
     private final Map<Action, Action> firsts = new HashMap<>();
 
     VersionCheck(PlanIndex index) {
@@ -35,7 +35,7 @@ final class VersionCheck {
             return;
         }
         for (int rank = 0; rank < plan.rankCount(); rank++) {
-            Arrays.fill(updates, 0); // a stage's rows each have all of its updates
+            Arrays.fill(updates, 0); // each row of a stage has all of its updates
             List<Action> row = plan.rows().get(rank);
             for (int position = 0; position < row.size(); position++) {
                 check(new Place(rank, position), row.get(position));
@@ -43,7 +43,7 @@ final class VersionCheck {
         }
     }
 
-    /** Refuses a stage on several ranks if the rule of its updates is not defined for it. */
+    /** Refuses a stage on several ranks if updates by rounds are not possible. */
     private void requireRounds() {
         boolean isTrained = plan.rows().stream().flatMap(List::stream)
                 .anyMatch(action -> action.kind().freesActivation());
@@ -84,7 +84,7 @@ final class VersionCheck {
     }
 
     private void checkUpdate(Place place, Action update) {
-        int due = ++updates[update.stage()] * plan.replicas(update.stage()) - 1; // behind the last step of a round
+        int due = ++updates[update.stage()] * plan.replicas(update.stage()) - 1; // after the last step of a round
         if (update.microbatch() != due) {
             throw index.refusal(place, due + " is due", update + " comes when the update of step " + due
                     + " is due: a stage updates its weights in the order of steps.");

@@ -9,16 +9,16 @@ import java.util.Map;
 import java.util.stream.IntStream;
 
 /**
- * The copies of weights and of gradient sums that a plan needs, and the age of the weights of its gradients. Each list has a
- * number for each stage. A plan that continues begins with the versions that its stages' staleness asks for, and leaves the
- * same number for the next one. Each replica of a stage holds these numbers.
+ * The number of copies of weights and of gradient sums that a plan needs, and the staleness of its gradients. Each list has
+ * a number for each stage, which holds for each of its replicas. A plan that continues begins with as old versions as the
+ * staleness of its stages requires, and leaves the same number for the next plan.
  *
  * @param liveVersions the most versions of the weights at one time; a version lives from the update that makes it to the
- *        update that starts from it or the last action that reads it, whichever is later; 1 if steps do not overlap
- * @param liveGradients the most sums of gradients at one time; the sum of a step lives from the first gradient that is
- *        added to the update that uses it; 1 if steps do not overlap
- * @param staleness the most updates between the weights that a step's gradients are taken at and the weights to which
- *        they are applied; the same for each parameter of the stage
+ *     next update or to its last reader, whichever is later; 1 if steps do not overlap
+ * @param liveGradients the most sums of gradients at one time; the sum of a step lives from its first gradient to its
+ *     update; 1 if steps do not overlap
+ * @param staleness the most updates between the weights at which a step's gradients are computed and the weights that they
+ *     update
  */
 public record WeightVersions(List<Integer> liveVersions, List<Integer> liveGradients, List<Integer> staleness) {
     public WeightVersions {

@@ -38,7 +38,7 @@ public final class ChromeTrace {
         return "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n" + String.join(",\n", events) + "\n]}\n";
     }
 
-    /** Returns one JSON document; several timelines are one under the other. */
+    /** Returns one JSON document with several timelines below each other. */
     public static String write(List<Timeline> timelines) {
         ChromeTrace trace = new ChromeTrace();
         for (int process = 0; process < timelines.size(); process++) {
@@ -149,7 +149,7 @@ public final class ChromeTrace {
                 maker.endNanos(), where(process, user.rank()), user.startNanos(), "");
     }
 
-    /** An arrow is attached to the slice around its time, and a slice does not include its own end. */
+    /** Adds an arrow. It is attached to the slice around its time, and a slice does not include its own end. */
     private void addArrow(String name, String from, long makerStarts, long makerEnds, String to, long userStarts,
             String arguments) {
         long leaves = makerEnds - Math.min(1, makerEnds - makerStarts);

@@ -14,7 +14,7 @@ import java.util.Locale;
  * @param text red, green and blue of the text on it
  */
 record Shade(String code, int fill, int text) {
-    /** Laps that have a shade of their own; later ones share the last. */
+    /** Number of laps with a shade of their own; later laps share the last shade. */
     static final int LAPS = 4;
 
     private static final int WHITE = 0xFFFFFF;

@@ -14,7 +14,7 @@ import java.util.Locale;
  * a prediction with a measurement by eye. The colours are light or dark, following the reader's system.
  */
 public final class SvgDrawing {
-    /** Width of the shortest action if the whole is not too wide: room for two digits. */
+    /** Width of the shortest action if the whole is not too wide: two digits fit. */
     private static final double PIXELS_PER_SHORTEST = 14;
     private static final double NARROWEST = 640;
     /** Largest width of a single drawing: about two screens. */
@@ -27,7 +27,7 @@ public final class SvgDrawing {
     private static final double LEGEND_HEIGHT = 30;
     private static final double AXIS_HEIGHT = 34;
     private static final double DIGIT_WIDTH = 5.6;
-    /** Beyond this many actions the words that appear under the pointer would make the file too large. */
+    /** With more actions the tooltips would make the file too large. */
     private static final int MOST_TIPS = 8_000;
 
     private final List<Timeline> timelines;
@@ -60,7 +60,10 @@ public final class SvgDrawing {
         return new SvgDrawing(List.copyOf(timelines), comparable, scale, widest).draw();
     }
 
-    /** Returns the width of the plot by the typical short action, since a measured step has some that are far shorter. */
+    /**
+     * Returns the width of the plot by a short action (10th percentile), since a measured step has some that are far
+     * shorter.
+     */
     private static double plotWidth(List<Timeline> timelines, long end, double widest) {
         long[] sorted = timelines.stream().flatMap(timeline -> timeline.spans().stream())
                 .filter(span -> span.action().kind().isCompute()).mapToLong(Span::nanos).sorted().toArray();
@@ -188,7 +191,7 @@ public final class SvgDrawing {
         Shade shade = shade(timeline, span.action());
         double left = x(span.startNanos());
         double whole = x(span.endNanos()) - left;
-        double width = whole - Math.min(1, whole / 10); // a gap parts the bars; a thin one where they are, lest it look idle
+        double width = whole - Math.min(1, whole / 10); // a gap separates bars; a thin one in thin bars, which would otherwise look idle
         String tip = tips
                 ? "<title>" + span.action() + ", rank " + span.rank() + ": " + scale.text(span.startNanos()) + " to "
                         + scale.text(span.endNanos()) + "</title>"

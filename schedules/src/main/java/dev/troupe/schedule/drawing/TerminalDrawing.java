@@ -7,9 +7,9 @@ import java.util.List;
 
 /**
  * A timeline for the terminal: a line a rank, to the scale of time. With colours an action is a bar with its microbatch on
- * it; without, a word and a line of its length, and a bubble is empty. After an {@code @} is the version of the
- * weights that an action reads, if it names one. A drawing that is wider than the terminal
- * is folded into a few parts under each other, so that actions have their stages and microbatches.
+ * it; without, a word and a line of its length, and a bubble is empty. An {@code @} precedes the version of the weights that
+ * an action reads, if it names one. A drawing wider than the terminal is folded into a few parts, so that actions keep their
+ * stages and microbatches.
  *
  * <pre>
  * 1f1b: 12 units; bubble 100% of ideal time, 50% of total
@@ -19,9 +19,9 @@ import java.util.List;
  * </pre>
  */
 public final class TerminalDrawing {
-    /** Columns of the shortest action at least, if there is room. */
+    /** Fewest columns of the shortest action, if they fit. */
     private static final int LEAST_UNIT = 4;
-    /** Parts under each other in which a drawing may be folded; beyond, actions lose their numbers instead. */
+    /** Most parts into which a drawing is folded; if more were needed, actions lose their numbers instead. */
     private static final int MOST_PARTS = 6;
     private static final String RESET = "\u001b[0m";
 
@@ -48,7 +48,7 @@ public final class TerminalDrawing {
             int parts = Math.ceilDiv(units, room / unit); // rounded down: a part ends where an action may
             this.columnsPerPart = Math.ceilDiv(units, parts) * unit;
         } else {
-            // Whole columns for the shortest action if that fits, so that actions of a length look so.
+            // Whole columns for the shortest action if they fit, so that actions of the same length look the same.
             long narrow = room * shortest / end; // rounded down: it must fit
             this.columnsPerNano = narrow >= 1 ? (double) narrow / shortest : (double) room / end;
             this.columnsPerPart = room;
@@ -96,7 +96,7 @@ public final class TerminalDrawing {
         return text.toString();
     }
 
-    /** Returns a rank's line of the part that begins at a column; an action that began in the part before has no word. */
+    /** Returns a rank's line of the part from this column; an action that began in the part before has no label. */
     private String line(int rank, int from) {
         StringBuilder line = new StringBuilder(name(rank));
         line.append(" ".repeat(nameWidth - line.length()));
@@ -126,7 +126,7 @@ public final class TerminalDrawing {
         return code(48, shade.fill()) + code(38, shade.text()) + label + " ".repeat(width - label.length()) + RESET;
     }
 
-    /** Returns the longest text that leaves a column free, or at least the kind. */
+    /** Returns the longest text that leaves a column free; at least the kind. */
     private String label(Span span, int width) {
         String kind = span.action().kind().letter();
         for (String label : List.of(whole(timeline, span), kind + span.action().microbatch())) {

@@ -8,7 +8,7 @@ import java.math.RoundingMode;
  * The unit of the times in a drawing.
  *
  * @param unit the text after a number
- * @param nanosPerUnit how many nanoseconds of a timeline make one
+ * @param nanosPerUnit nanoseconds of a timeline per unit
  */
 public record TimeScale(String unit, double nanosPerUnit) {
     /** The scale of timelines under unit costs: one nanosecond is one forward. */

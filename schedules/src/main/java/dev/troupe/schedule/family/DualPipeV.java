@@ -11,8 +11,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * DualPipeV: two stages a rank, there and back, and in the steady phase the forward of one with the backward of the other
- * as a pair, so that a device that can do both at once overlaps the messages of each with the computing of the other.
+ * DualPipeV: two stages a rank, there and back, with pairs in the steady phase. A pair is the forward of one stage and the
+ * backward of the other. A device that does both concurrently overlaps the messages of each with the computing of the other.
  *
  * <pre>
  * P = 2, M = 4 (stages 0 and 3 on rank 0, 1 and 2 on rank 1; parentheses are pairs)
@@ -20,12 +20,11 @@ import java.util.List;
  * rank 1   1F0 2F0 1F1 2F1 1F2 2B0 (2F2;1B0) (1F3;2B1) (2F3;1B1) 2B2 1B2 2I3 1I3 2W3 1W3
  * </pre>
  *
- * <p>It needs 2P microbatches. If a pair is one action that takes as long as its two halves, the bubble is (P-1)/(3M);
- * {@link Plan#withRows(java.util.List)} of its own rows takes the pairs apart, which gives a rank that computes one
- * thing at a time a shorter step.
+ * <p>It needs 2P microbatches. If a pair takes as long as its two halves, the bubble is (P-1)/(3M). On a rank that computes
+ * one action at a time a step is shorter without pairs: {@link Plan#withRows(java.util.List)} of its own rows.
  *
- * <p>Source: the DualPipe repository of DeepSeek, {@code dualpipev.py}, after Qi et al.'s cut in half of DualPipe
- * (DeepSeek-V3 Technical Report, 2024, section 3.2.1); the order of PyTorch's DualPipeV.
+ * <p>Source: {@code dualpipev.py} of DeepSeek's DualPipe repository, half of DualPipe (DeepSeek-V3 Technical Report, 2024,
+ * section 3.2.1) as proposed by Qi et al.; the order of PyTorch's DualPipeV.
  */
 public record DualPipeV() implements Schedule {
     @Override
@@ -42,7 +41,7 @@ public record DualPipeV() implements Schedule {
     public Plan plan(int pipeline, int virtualStages, int microbatches) {
         Sizes.requirePositive(name(), pipeline, virtualStages, microbatches);
         Sizes.requireTwoStagesARank(name(), virtualStages);
-        if (microbatches / 2 < pipeline) { // rounded down: an odd one out does not help
+        if (microbatches / 2 < pipeline) { // rounded down: an odd microbatch does not count
             throw new PlanException(name() + " needs two microbatches for each rank, but " + pipeline
                     + " ranks were given " + microbatches + ": take " + 2L * pipeline + " or more, or take zbv.");
         }
@@ -59,7 +58,7 @@ public record DualPipeV() implements Schedule {
         int ranksAfter = pipeline - 1 - rank;
         Row row = new Row(microbatches);
         WeightQueue owed = new WeightQueue(row);
-        // 1. Forwards there, two for every rank that follows.
+        // 1. Forwards there, two for every later rank.
         for (int i = 0; i < 2 * ranksAfter; i++) {
             row.forward(there);
         }
@@ -67,7 +66,7 @@ public record DualPipeV() implements Schedule {
         for (int i = 0; i <= rank; i++) {
             row.forward(there).forward(back);
         }
-        // 3. Backward and forward of the way back, I and W apart to pass the gradient on early.
+        // 3. Backward and forward of the way back; I and W are separate, to send the gradient earlier.
         for (int i = 0; i < ranksAfter; i++) {
             owed.backwardInput(back);
             owed.backwardWeight();
@@ -76,7 +75,7 @@ public record DualPipeV() implements Schedule {
         // 4. Main: pairs, forward there over backward back, then forward back over backward there.
         for (int i = 0; i < microbatches - 2 * pipeline + rank + 1; i++) {
             if (i == 0 && ranksAfter == 0) {
-                row.forward(there).backward(back); // apart, so that the gradient of the last rank leaves sooner
+                row.forward(there).backward(back); // no pair: the last rank sends its gradient earlier
             } else {
                 row.forwardOverBackward(there, back);
             }
@@ -86,7 +85,7 @@ public record DualPipeV() implements Schedule {
         for (int i = 0; i < ranksAfter; i++) {
             row.backward(back).forwardOverBackward(back, there);
         }
-        // 6. Backwards back and there; from the middle on in two, W later.
+        // 6. Backwards back and there; the second half is split, with W later.
         int backwards = rank + 1;
         for (int i = 0; i < 2 * backwards; i++) {
             int stage = i % 2 == 0 ? back : there;
@@ -96,12 +95,12 @@ public record DualPipeV() implements Schedule {
                 owed.backwardInput(stage);
             }
         }
-        // 7. W that are owed, and the last backwards there.
+        // 7. Pending W, and the last backwards there.
         for (int i = 0; i < ranksAfter; i++) {
             owed.backwardWeight();
             owed.backwardInput(there);
         }
-        // 8. The W that are still owed.
+        // 8. The remaining W.
         for (int i = 0; i <= rank; i++) {
             owed.backwardWeight();
         }

@@ -11,8 +11,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Forwards alone, for the validation loss. Microbatches go in rounds: every rank takes a round through its first local
- * stage, then through the next.
+ * The schedule of the validation loss: forwards alone, in rounds. Every rank takes a round through its first local stage,
+ * then through the next.
  *
  * <pre>
  * P = 2, V = 2, M = 4
@@ -20,9 +20,9 @@ import java.util.List;
  * rank 1       1F0 1F1 3F0 3F1 1F2 1F3 3F2 3F3
  * </pre>
  *
- * <p>A round has P microbatches or a few more, so that its first one is back at rank 0 just when its last one has left:
- * with the LOOP placement the ranks never idle between fill and drain. No order can deadlock, because (round, lap,
- * microbatch, step of the lap) puts all actions into one line that every rank and every microbatch follows.
+ * <p>A round has P microbatches or a few more. Its first one is back at rank 0 when its last one has left, so that with the
+ * LOOP placement no rank idles between fill and drain. It cannot deadlock: every rank and every microbatch follows one total
+ * order of actions, (round, lap, microbatch, step of the lap).
  *
  * @param placement the ranks of the stages; the same as in training
  */
@@ -46,7 +46,7 @@ public record ForwardOnly(Placement placement) implements Schedule {
         return new Plan(name(), pipeline, stageCount, microbatches, placement, rows);
     }
 
-    /** Returns the plan in which each replica does its own microbatches. */
+    /** Returns the plan in which each replica has its own microbatches. */
     private Plan inTurns(Replicas replicas, int microbatches) {
         List<List<Action>> rows = new ArrayList<>();
         for (int stage = 0; stage < replicas.counts().size(); stage++) {
@@ -76,7 +76,7 @@ public record ForwardOnly(Placement placement) implements Schedule {
         return row;
     }
 
-    /** Returns the first microbatch of a round; rounded down, so that rounds differ by one microbatch at most. */
+    /** Returns the first microbatch of a round, rounded down: rounds differ by at most one microbatch. */
     private static int firstOf(int round, int rounds, int microbatches) {
         return (int) ((long) round * microbatches / rounds);
     }

@@ -10,8 +10,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Interleaved 1F1B: every rank holds V stages, a lap of P apart, and microbatches go through them in rounds. The bubble
- * shrinks by V; activations and messages grow.
+ * Interleaved 1F1B: every rank holds V stages, P apart, and microbatches go through them in rounds. The bubble is divided by
+ * V; activations and messages increase.
  *
  * <pre>
  * P = 2, V = 2, M = 4 (stages 0 and 2 on rank 0, 1 and 3 on rank 1)
@@ -19,10 +19,11 @@ import java.util.List;
  * rank 1       1F0 1F1 3F0 3B0---- 3F1 3B1---- 1F2 1B0---- 1F3 1B1---- 3F2 3B2---- 3F3 3B3---- 1B2---- 1B3----
  * </pre>
  *
- * <p>M microbatches make max(1, M / P) rounds, rounded down, and must divide by the rounds. Fewer than P make one round.
+ * <p>M microbatches make max(1, M / P) rounds, rounded down, and M must be divisible by this number. Fewer than P make one
+ * round.
  *
  * <p>Source: Narayanan et al., Efficient Large-Scale Language Model Training on GPU Clusters Using Megatron-LM, 2021,
- * section 2.2; the rounds, which free M from being a multiple of P, as in PyTorch.
+ * section 2.2; the rounds, which allow M that is no multiple of P, as in PyTorch.
  */
 public record InterleavedOneForwardOneBackward() implements Schedule {
     @Override
@@ -50,7 +51,7 @@ public record InterleavedOneForwardOneBackward() implements Schedule {
         Row row = new Row(rounds.microbatches());
         int forwards = 0;
         int backwards = 0;
-        // 1. Warm-up: forwards through all but the last local stage, and two for every rank that follows.
+        // 1. Warm-up: forwards through all but the last local stage, and two for every later rank.
         int warmUp = rounds.warmUp(rank, 2);
         while (forwards < warmUp) {
             row.forward(rounds.forwardStage(rank, forwards++));
@@ -60,7 +61,7 @@ public record InterleavedOneForwardOneBackward() implements Schedule {
             row.forward(rounds.forwardStage(rank, forwards++));
             row.backward(rounds.backwardStage(rank, backwards++));
         }
-        // 3. Cool-down: the backwards that are left.
+        // 3. Cool-down: the remaining backwards.
         while (backwards < rounds.perRank()) {
             row.backward(rounds.backwardStage(rank, backwards++));
         }

@@ -11,9 +11,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Interleaved zero bubble (ZB1P): interleaved 1F1B with the backward in two. The warm-up is shorter, since a gradient
- * passes through a rank in I alone; rank r puts its W off by r microbatches, so that they fill the bubble at the end and
- * every rank holds the same.
+ * Interleaved zero bubble (ZB1P): interleaved 1F1B with split backwards. The warm-up is shorter, since a gradient waits for
+ * I alone on each rank. Rank r delays its W by r microbatches, so that they fill the bubble at the end and every rank has
+ * the same peak memory.
  *
  * <pre>
  * P = 2, V = 2, M = 2 (stages 0 and 2 on rank 0, 1 and 3 on rank 1)
@@ -21,7 +21,8 @@ import java.util.List;
  * rank 1       1F0 1F1 3F0 3I0 3F1 3I1 3W0 1I0 3W1 1I1 1W0 1W1
  * </pre>
  *
- * <p>M must divide into rounds as for interleaved 1F1B. With V = 1 this is ZB-H1 but for the place of W in a turn.
+ * <p>M must be divisible into rounds as in interleaved 1F1B. With V = 1 it differs from ZB-H1 only in the place of W in a
+ * turn.
  *
  * <p>Source: Qi et al., Zero Bubble Pipeline Parallelism, 2023 (ZB-1P with the stages of interleaved 1F1B); the order of
  * PyTorch's InterleavedZeroBubble.
@@ -53,12 +54,12 @@ public record InterleavedZeroBubble() implements Schedule {
         WeightQueue owed = new WeightQueue(row);
         int forwards = 0;
         int backwards = 0;
-        // 1. Warm-up: forwards through all but the last local stage, and one for every rank that follows.
+        // 1. Warm-up: forwards through all but the last local stage, and one for every later rank.
         int warmUp = rounds.warmUp(rank, 1);
         while (forwards < warmUp) {
             row.forward(rounds.forwardStage(rank, forwards++));
         }
-        // 2. Steady: one forward, one I, and the oldest W once more than r are owed. Cool-down: the same without forwards.
+        // 2. Steady: one forward, one I, and the oldest W if more than r are pending. Cool-down: the same without forwards.
         while (backwards < rounds.perRank()) {
             if (forwards < rounds.perRank()) {
                 row.forward(rounds.forwardStage(rank, forwards++));
@@ -68,7 +69,7 @@ public record InterleavedZeroBubble() implements Schedule {
                 owed.backwardWeight();
             }
         }
-        // 3. The W that are still owed.
+        // 3. The remaining W.
         while (owed.size() > 0) {
             owed.backwardWeight();
         }

@@ -10,8 +10,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Looped breadth first: every rank takes all microbatches through its first stage, then all through the next; then back the
- * same way. The bubble is GPipe's divided by V; activations of all M V stay until their backward.
+ * Looped breadth first: every rank does the forwards of all microbatches in its first stage, then in the next. Backwards go
+ * through the stages in reverse. The bubble is GPipe's divided by V; a rank keeps up to M V activations.
  *
  * <pre>
  * P = 2, V = 2, M = 2 (stages 0 and 2 on rank 0, 1 and 3 on rank 1)
@@ -20,7 +20,7 @@ import java.util.List;
  * </pre>
  *
  * <p>Source: Lamy-Poirier, Breadth-First Pipeline Parallelism, 2023, section 3. Backwards take the microbatches in reverse,
- * so that what was made last is freed first, as in PyTorch.
+ * so that the newest activations are freed first, as in PyTorch.
  */
 public record LoopedBfs() implements Schedule {
     @Override
@@ -52,7 +52,7 @@ public record LoopedBfs() implements Schedule {
                 row.add(new Action(stage, Kind.FORWARD, microbatch));
             }
         }
-        // 2. All backwards, the other way round.
+        // 2. All backwards, in reverse.
         for (int stage : stages.reversed()) {
             for (int microbatch = microbatches - 1; microbatch >= 0; microbatch--) {
                 row.add(new Action(stage, Kind.FULL_BACKWARD, microbatch));

@@ -9,8 +9,8 @@ import dev.troupe.schedule.builder.Schedule;
 import dev.troupe.schedule.builder.Sizes;
 
 /**
- * 1F1B: as soon as a microbatch can go back it does, so that rank r keeps the activations of min(M, P-r) microbatches
- * instead of GPipe's M. The bubble is the same.
+ * 1F1B: each microbatch goes back as soon as it can. Rank r keeps the activations of min(M, P-r) microbatches instead of
+ * GPipe's M; the bubble is the same.
  *
  * <pre>
  * rank 0   F0 F1 F2             B0--- F3 B1---    B2---    B3---
@@ -18,10 +18,10 @@ import dev.troupe.schedule.builder.Sizes;
  * rank 2         F0 B0--- F1 B1--- F2 B2--- F3 B3---
  * </pre>
  *
- * <p>It is defined for every M, smaller than P too: the warm-up is then cut short.
+ * <p>It is defined for every M. If M is smaller than P the warm-up is shorter.
  *
- * <p>Source: Narayanan et al., Memory-Efficient Pipeline-Parallel DNN Training, 2021, section 2.1 (PipeDream-Flush).
- * The papers count one warm-up forward fewer, because their steady turn is F then B; the order is the same.
+ * <p>Source: Narayanan et al., Memory-Efficient Pipeline-Parallel DNN Training, 2021, section 2.1 (PipeDream-Flush). The
+ * papers count one warm-up forward fewer, because their steady turn is F then B; the order is the same.
  */
 public record OneForwardOneBackward() implements Schedule {
     @Override
@@ -41,7 +41,7 @@ public record OneForwardOneBackward() implements Schedule {
         return new Rows(name(), pipeline, microbatches);
     }
 
-    /** The rule as a function of the place, so that no row is held in memory. */
+    /** The rows of 1F1B, with each action computed from its place, so that none is held in memory. */
     private record Rows(String name, int rankCount, int microbatchCount) implements PlanRows {
         @Override
         public int stageCount() {
@@ -60,7 +60,7 @@ public record OneForwardOneBackward() implements Schedule {
 
         @Override
         public long packed(int rank, int position) {
-            // 1. Warm-up: forwards until the first microbatch could be back.
+            // 1. Warm-up: forwards until the gradient of the first microbatch could arrive.
             int warmUp = Math.min(microbatchCount, rankCount - rank);
             if (position < warmUp) {
                 return PackedAction.pack(rank, Kind.FORWARD, position);
@@ -73,7 +73,7 @@ public record OneForwardOneBackward() implements Schedule {
                         ? PackedAction.pack(rank, Kind.FULL_BACKWARD, turn)
                         : PackedAction.pack(rank, Kind.FORWARD, warmUp + turn);
             }
-            // 3. Cool-down: the backwards that are left.
+            // 3. Cool-down: the remaining backwards.
             return PackedAction.pack(rank, Kind.FULL_BACKWARD, position - microbatchCount);
         }
     }

@@ -6,13 +6,13 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The row of one stage, or of one of its replicas, with overlapping steps.
+ * A builder of the row of one stage, or of one of its replicas, if steps overlap.
  *
  * <p>The phases of a row:
  * <ol>
  * <li>warm-up: forwards;
  * <li>steady: one forward, one backward, through all steps;
- * <li>the backwards that are left when there is no other step.
+ * <li>cool-down: the remaining backwards.
  * </ol>
  */
 final class OverlappingRow {
@@ -32,17 +32,16 @@ final class OverlappingRow {
     /**
      * @param microbatches microbatches of each step
      * @param firstVersion the newest version of the weights at the beginning
-     * @param staleness the updates between the weights that a step reads and those that it updates
-     * @param isLazy whether an update comes before the first forward that reads it, or else after the last backward of its
-     *     step
+     * @param staleness the number of updates between the weights that a step reads and the weights that it updates
+     * @param isLazy true: an update comes before the first forward that reads it; false: after the last backward of its step
      */
     OverlappingRow(int stage, int microbatches, int steps, int firstVersion, int staleness, boolean isLazy) {
         this(stage, microbatches, steps, firstVersion, staleness, isLazy, 0, 1);
     }
 
     /**
-     * Makes the row of a replica. Microbatches and steps are the replica's, and each of its steps is a round of one
-     * microbatch for each replica.
+     * Makes the row of a replica. It counts its own microbatches and steps; each step is a round of one microbatch for each
+     * replica.
      *
      * @param replica the number of the replica in its stage, from 0
      */
@@ -70,7 +69,7 @@ final class OverlappingRow {
             forward();
             backward();
         }
-        // 3. The backwards that are left, and the updates that no forward has asked for.
+        // 3. The remaining backwards and updates.
         while (backwards < all) {
             backward();
         }
@@ -97,10 +96,10 @@ final class OverlappingRow {
     }
 
     private void update() {
-        row.add(new Action(stage, Kind.UPDATE, ++updated * replicas - 1)); // behind the last step of the round
+        row.add(new Action(stage, Kind.UPDATE, ++updated * replicas - 1)); // after the last step of the round
     }
 
-    /** Returns the number in the plan of a microbatch of this replica. */
+    /** Returns the plan's number of a microbatch of this replica. */
     private int inPlan(int microbatch) {
         return microbatch * replicas + replica;
     }

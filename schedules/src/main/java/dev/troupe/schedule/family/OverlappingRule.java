@@ -5,36 +5,36 @@ import dev.troupe.schedule.PlanException;
 import dev.troupe.schedule.builder.Sizes;
 import java.util.List;
 
-/** A rule for the steps of a run that overlap: the pipeline does not drain between them. */
+/** A rule for steps that overlap: the pipeline does not drain between them. */
 public sealed interface OverlappingRule permits PipeDream, PipeDream2Bw {
     /** Returns the name of the schedule in configurations and on the command line. */
     String name();
 
     /**
-     * Makes the plan of some steps, from the first one of a run, with its computing and its updates alone.
+     * Makes the plan of the first steps of a run, with computing and updates alone.
      *
-     * @param pipeline number of stages, P, each on a rank of its own or on several
+     * @param pipeline number of stages, P, each on one rank or several
      * @param microbatches microbatches of each step, M
-     * @throws PlanException if the rule is not defined for these numbers; the message names some that would do
+     * @throws PlanException if the rule is not defined for these numbers; the message suggests others
      */
     Plan plan(int pipeline, int microbatches, int steps);
 
     /**
-     * Makes the plan of some steps that continue after others: at its beginning each stage has the versions of its weights
-     * that its first steps read.
+     * Makes the plan of steps that follow others. At its beginning each stage has all versions of its weights that its first
+     * steps read.
      *
      * @throws PlanException as {@link #plan}
      */
     Plan continuing(int pipeline, int microbatches, int steps);
 
-    /** Returns the number of steps from which a drawing shows the pipeline full. */
+    /** Returns the number of steps after which a drawing shows the full pipeline. */
     int drawnSteps(int pipeline);
 
     /**
-     * Returns the rule of this name, which {@link Schedules#overlapsSteps} knows.
+     * Returns the rule of this name, one for which {@link Schedules#overlapsSteps} is true.
      *
      * @param updates the place of updates, if the rule has a choice
-     * @param warmUpPerRank forwards of the warm-up for each rank that follows, if the rule has a choice
+     * @param warmUpPerRank forwards of the warm-up for each later rank, if the rule has a choice
      * @param replicas the number of ranks of each stage; empty for one each
      * @throws PlanException if the rule has no stages on several ranks
      */

@@ -5,10 +5,9 @@ import dev.troupe.schedule.builder.Schedule;
 import dev.troupe.schedule.builder.Sizes;
 
 /**
- * The steps of one pass if steps overlap: from one flush of the pipeline to the next.
- *
+ * The schedule of one pass with overlapping steps, from one flush of the pipeline to the next.
  * @param rule the places of forwards and updates
- * @param steps number of steps from one flush to the next
+ * @param steps number of steps of the pass
  */
 public record OverlappingSteps(OverlappingRule rule, int steps) implements Schedule {
     @Override

@@ -13,9 +13,9 @@ import java.util.Set;
 import java.util.stream.IntStream;
 
 /**
- * PipeDream: 1F1B that never drains, and each stage updates its weights after the backward of each microbatch without
- * waiting for another stage. So a step is one microbatch. A microbatch goes forward and back on one version of a stage's
- * weights; the stage keeps each version until the last microbatch that has read it is back.
+ * PipeDream: 1F1B without drains, in which each stage updates its weights after each backward, without waiting for another
+ * stage. A step is one microbatch. The forward and backward of a microbatch use the same version of a stage's weights. The
+ * stage keeps a version until the last microbatch that has read it is back.
  *
  * <pre>
  * P = 3, weight stashing; F3@1 is microbatch 3 on the weights after one update
@@ -25,8 +25,8 @@ import java.util.stream.IntStream;
  * </pre>
  *
  * <p>Under weight stashing a forward reads the newest weights of its stage. So the gradients of stage s are P-1-s updates
- * old: the stages of a microbatch have had different numbers of updates. Vertical sync gives every stage the version that
- * stage 0 had, P-1 updates old on all of them, at the price of P versions on each.
+ * old, and a microbatch meets a different number of updates in each stage. With vertical sync every stage uses the version
+ * that stage 0 used, P-1 updates old, and keeps P versions.
  *
  * <p>A stage on R ranks, its replicas, does microbatch k on replica k mod R, forward and backward, and updates its weights
  * once in a round of R microbatches:
@@ -39,7 +39,7 @@ import java.util.stream.IntStream;
  * </pre>
  *
  * <p>The warm-up of a replica of stage s has {@code (ranks - 1 - ranks of earlier stages) / R} forwards, rounded down, and
- * its gradients are as many updates old.
+ * its gradients are that number of updates old.
  *
  * <p>Source: Narayanan et al., PipeDream: Generalized Pipeline Parallelism for DNN Training, 2019, sections 3.2 and 3.3; the
  * warm-up of replicas as in its {@code runtime.py}, {@code num_warmup_minibatches}.
@@ -63,7 +63,7 @@ public record PipeDream(boolean hasVerticalSync, List<Integer> replicas) impleme
         }
     }
 
-    /** Creates the rule of stages on one rank each. */
+    /** Creates the rule with one rank for each stage. */
     public PipeDream(boolean hasVerticalSync) {
         this(hasVerticalSync, List.of());
     }
@@ -78,7 +78,7 @@ public record PipeDream(boolean hasVerticalSync, List<Integer> replicas) impleme
         return plan(pipeline, microbatches, steps, 0);
     }
 
-    /** The versions of a plan that continues are counted from 1 at least, to distinguish it from one that does not. */
+    /** The versions of a plan that continues count from 1 or more, which distinguishes it from a plan that does not. */
     @Override
     public Plan continuing(int pipeline, int microbatches, int steps) {
         Replicas placement = placement(pipeline);
@@ -122,12 +122,12 @@ public record PipeDream(boolean hasVerticalSync, List<Integer> replicas) impleme
         return new Replicas(replicas.isEmpty() ? Collections.nCopies(pipeline, 1) : replicas);
     }
 
-    /** Returns the forwards of the warm-up of each replica of a stage: also the age of its gradients in updates. */
+    /** Returns the forwards of the warm-up of each replica of a stage, and the age of its gradients in updates. */
     private static int warmUp(Replicas placement, int stage) {
         return (placement.rankCount() - 1 - placement.ranksBefore(stage)) / placement.replicas(stage); // rounded down
     }
 
-    /** The warm-up, then a round trip of a microbatch through the full pipeline. */
+    /** The warm-up, then one round trip of a microbatch through the full pipeline. */
     @Override
     public int drawnSteps(int pipeline) {
         Replicas placement = placement(pipeline);

@@ -12,8 +12,8 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 
 /**
- * A plan of the user's own in place of a schedule: a CSV file with a line a rank, as PyTorch writes it, with its
- * communication or without. The placement follows from the file; it must be LOOP or V.
+ * A user's plan in place of a schedule: a CSV file as PyTorch writes it, one line a rank, with or without communication. The
+ * placement follows from the file; it must be LOOP or V.
  *
  * @param path the file; its text is read when a plan is asked for
  */
@@ -49,7 +49,10 @@ public record PlanFile(Path path) implements Schedule {
         return plan().virtualStages();
     }
 
-    /** Returns the plan of one step in the file, which must have these sizes. */
+    /**
+     * Returns the plan of one step in the file.
+     * @throws PlanException if it has other sizes or overlapping steps
+     */
     @Override
     public Plan plan(int pipeline, int virtualStages, int microbatches) {
         Plan plan = ofSizes(pipeline, virtualStages, microbatches);
@@ -62,7 +65,10 @@ public record PlanFile(Path path) implements Schedule {
         return plan;
     }
 
-    /** Returns the plan in the file, of any number of steps, which must have these sizes. */
+    /**
+     * Returns the plan in the file, with any number of steps.
+     * @throws PlanException if it has other sizes
+     */
     public Plan ofSizes(int pipeline, int virtualStages, int microbatches) {
         Plan plan = plan();
         if (plan.rankCount() != pipeline || plan.virtualStages() != virtualStages

@@ -7,7 +7,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 
-/** The schedules of training by name; a new schedule is entered here. */
+/** The list of training schedules by name; add a new schedule here. */
 public final class Schedules {
     private static final List<Schedule> ALL = List.of(new GPipe(), new OneForwardOneBackward(), new LoopedBfs(),
             new InterleavedOneForwardOneBackward(), new ZeroBubbleH1(), new ZeroBubbleH2(),
@@ -20,12 +20,12 @@ public final class Schedules {
     private Schedules() {
     }
 
-    /** Returns the names that {@link #named} knows, related schedules next to each other. */
+    /** Returns the names that {@link #named} knows, with related schedules next to each other. */
     public static List<String> names() {
         return ALL.stream().map(Schedule::name).toList();
     }
 
-    /** Returns whether the steps of the schedule of this name overlap, so that it has no plan of one step. */
+    /** Returns whether the schedule of this name overlaps steps, and so has no plan of one step. */
     public static boolean overlapsSteps(String name) {
         return OVERLAPPING.contains(name);
     }
@@ -34,7 +34,7 @@ public final class Schedules {
      * Returns the schedule of this name, or the plan in this file.
      *
      * @param name one of {@link #names}, or a path: a name that ends in {@code .csv} or has a slash in it
-     * @throws PlanException if there is none of this name; the message names the nearest and lists all
+     * @throws PlanException if there is no such schedule; the message suggests the nearest and lists all
      */
     public static Schedule named(String name) {
         for (Schedule schedule : ALL) {
@@ -51,14 +51,14 @@ public final class Schedules {
             return new PlanFile(Path.of(name));
         }
         String nearest = names().stream().min(Comparator.comparingInt(known -> distance(name, known))).orElseThrow();
-        // Beyond a third of the longer word the guess would look nothing like what was written.
+        // If more than a third of the longer word differs, the suggestion would not resemble the input.
         boolean isNear = 3 * distance(name, nearest) <= Math.max(name.length(), nearest.length());
         throw new PlanException("There is no schedule \"" + name + "\": "
                 + (isNear ? "did you mean \"" + nearest + "\"? There are " : "there are ")
                 + String.join(", ", names()) + ", and paths of CSV files.");
     }
 
-    /** Returns the number of letters to insert, remove or change to make one word the other (Levenshtein), case aside. */
+    /** Returns the Levenshtein distance of two words, ignoring case. */
     private static int distance(String left, String right) {
         String from = left.toLowerCase(Locale.ROOT);
         String to = right.toLowerCase(Locale.ROOT);

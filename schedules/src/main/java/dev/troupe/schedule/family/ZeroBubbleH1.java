@@ -10,9 +10,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * ZB-H1: 1F1B with the backward in two. The later a rank is, the longer it puts off its W, so that they fill the bubble
- * at the end. Every rank keeps the activations of P microbatches, as rank 0 does under 1F1B. The bubble
- * is a third of 1F1B's if F, I and W take equally long.
+ * ZB-H1: 1F1B with split backwards. Later ranks delay their W longer, so that W fill the bubble at the end. Every rank keeps
+ * the activations of P microbatches, like rank 0 under 1F1B. The bubble is a third of 1F1B's if F, I and W take equally
+ * long.
  *
  * <pre>
  * P = 3, M = 4
@@ -21,9 +21,9 @@ import java.util.List;
  * rank 2         F0 I0 F1 I1 F2 I2 W0 F3 I3 W1 W2 W3
  * </pre>
  *
- * <p>Source: Qi et al., Zero Bubble Pipeline Parallelism, 2023, section 3.1. The paper draws the order and gives its
- * bubble, (P-1)(F + B - W), but no rule for other sizes. A delay of r microbatches on rank r keeps the peak at P on every
- * rank, for any M.
+ * <p>Source: Qi et al., Zero Bubble Pipeline Parallelism, 2023, section 3.1. The paper draws the order and gives its bubble,
+ * (P-1)(F + B - W), but no rule for other sizes. A delay of r microbatches on rank r keeps the peak at P on every rank, for
+ * any M.
  */
 public record ZeroBubbleH1() implements Schedule {
     @Override
@@ -43,7 +43,7 @@ public record ZeroBubbleH1() implements Schedule {
     }
 
     /**
-     * Returns the row of a rank that has one stage.
+     * Returns the row of a rank with one stage.
      *
      * @param warmUp forwards before the first backward, at most M of them
      * @param delay microbatches by which W follows I
@@ -51,11 +51,11 @@ public record ZeroBubbleH1() implements Schedule {
      */
     static Row row(int stage, int warmUp, int delay, int microbatches) {
         Row row = new Row(microbatches);
-        // 1. Warm-up: forwards until the first microbatch could be back.
+        // 1. Warm-up: forwards until the gradient of the first microbatch could arrive.
         for (int i = 0; i < warmUp; i++) {
             row.forward(stage);
         }
-        // 2. Steady: one I, one F, and a W as soon as enough of them are owed. In the cool-down no forward is left to add.
+        // 2. Steady: one I, one F, and a W if enough are pending. In the cool-down no forward is left to add.
         for (int microbatch = 0; microbatch < microbatches; microbatch++) {
             row.backwardInput(stage);
             if (microbatch >= delay) {
@@ -63,7 +63,7 @@ public record ZeroBubbleH1() implements Schedule {
             }
             row.forward(stage);
         }
-        // 3. The W that are still owed.
+        // 3. The remaining W.
         while (row.count(stage, Kind.BACKWARD_WEIGHT) < microbatches) {
             row.backwardWeight(stage);
         }

@@ -9,8 +9,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * ZB-H2: forwards fill the bubble at the start as well. Every rank is busy without a gap from its first action to its last,
- * for the memory of 2P-1 microbatches on each.
+ * ZB-H2: zero bubble with forwards also in the bubble at the start. Every rank is busy without a gap from its first action
+ * to its last, for the memory of 2P-1 microbatches on each.
  *
  * <pre>
  * P = 2, M = 4
@@ -21,10 +21,10 @@ import java.util.List;
  * <p>The rank that starts last, P-1 forwards late, also ends last: a step that waits for all of them takes P-1 forwards more
  * than the ideal time. With fewer than 2P-1 microbatches there are not enough forwards, and gaps remain.
  *
- * <p>Source: Qi et al., Zero Bubble Pipeline Parallelism, 2023, section 3.2. The paper draws one example. The choice here:
- * 2(P-r)-1 forwards on rank r, since the first gradient is back after that number, and a delay of 2r microbatches for its W,
- * since that holds the peak at 2P-1 on every rank. The paper skips the barrier of the optimizer, so that on each rank the
- * next step starts right after this one; Troupe keeps it, and so keeps those P-1 forwards.
+ * <p>Source: Qi et al., Zero Bubble Pipeline Parallelism, 2023, section 3.2. The paper draws one example. Troupe does
+ * 2(P-r)-1 forwards on rank r until the first gradient arrives, and delays its W by 2r microbatches, which keeps the peak at
+ * 2P-1 on every rank. The paper skips the barrier of the optimizer, so that each rank starts the next step right after this
+ * one. Troupe keeps the barrier, and with it the P-1 forwards.
  */
 public record ZeroBubbleH2() implements Schedule {
     @Override

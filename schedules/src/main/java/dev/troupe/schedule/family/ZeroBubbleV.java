@@ -10,9 +10,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * ZBV: two stages a rank, there and back, so that the last rank of the way there is the first of the way back and rank 0
- * has the loss. With F, I and W of equal length no rank has a gap between its first action and its last, and each keeps P
- * microbatches of the model at most, as 1F1B does at its worst.
+ * ZBV: two stages a rank, there and back: the way back begins on the last rank, and rank 0 has the loss. With F, I and W of
+ * equal length no rank has a gap between its first action and its last, and each keeps P microbatches of the model at most,
+ * as 1F1B does at its worst.
  *
  * <pre>
  * P = 2, M = 3 (stages 0 and 3 on rank 0, 1 and 2 on rank 1)
@@ -20,7 +20,7 @@ import java.util.List;
  * rank 1       1F0 2F0 1F1 2F1 2I0 2W0 1F2 1I0 1W0 2F2 2I1 2W1 1I1 2I2 1I2 1W1 2W2 1W2
  * </pre>
  *
- * <p>The order is made for 2P-1 microbatches or more; for fewer, those that do not exist are left out of it.
+ * <p>The order is made for 2P-1 microbatches or more; with fewer, the missing microbatches are left out.
  *
  * <p>Source: Qi et al., Zero Bubble Pipeline Parallelism, 2023, section 6; the order of PyTorch's ZBVZeroBubble.
  */
@@ -71,14 +71,14 @@ public record ZeroBubbleV() implements Schedule {
             row.backwardInput(there).backwardWeight(there);
             row.forward(back).backwardInput(back).backwardWeight(back);
         }
-        // 5. Cool-down: the I that others wait for come first, and W fill up.
+        // 5. Cool-down: the I that others wait for first, with W in the gaps.
         for (int i = 0; i < rank; i++) {
             row.backwardInput(there).backwardInput(back);
         }
         for (int i = 0; i < pipeline - rank; i++) {
             row.backwardInput(there).backwardWeight(there);
         }
-        // 6. The W that are still owed.
+        // 6. The remaining W.
         while (row.count(back, Kind.BACKWARD_WEIGHT) < whole) {
             row.backwardWeight(back);
         }

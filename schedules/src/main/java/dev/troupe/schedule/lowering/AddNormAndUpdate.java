@@ -7,8 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The pass that ends every row with the squares of all gradients of the rank, and, after the decision that follows from
- * them, with the update of its stages.
+ * The pass that ends every row with the norms of its stages and, after the coordinator's decision, with their updates.
  *
  * <pre>
  *   ... 0B3 2B3   =>   ... 0B3 2B3 0NORM 2NORM 0UPDATE 2UPDATE
@@ -17,8 +16,8 @@ import java.util.List;
  * <p>If steps overlap, updates are in the plan already, and a norm follows the gradients of its step, so that the decision
  * is made when a row comes to the update.
  *
- * @param gathers whether a rank updates a share of the weights alone (ZeRO 1 and 2): an {@code UNSHARD} after each update
- *     brings the weights that the others have updated
+ * @param gathers whether a rank updates only a share of the weights (ZeRO 1 and 2); an {@code UNSHARD} after each update
+ *     then gathers the shares of the others
  */
 public record AddNormAndUpdate(boolean gathers) implements LoweringPass {
     @Override

@@ -12,19 +12,19 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * The pass that takes the replay of a forward out of its backward and puts it in front, if the rank would wait for the
- * gradient of another rank anyway (Huang et al. 2019, GPipe, section 2.3).
+ * The pass that moves the replay of a forward out of its backward, before it, if the rank waits there for a gradient (Huang
+ * et al. 2019, GPipe, section 2.3).
  *
  * <pre>
  *          0F0          0B0              0F0 0RECOMPUTE0 0B0
  *              1F0 1B0           =>          1F0         1B0
  * </pre>
  *
- * <p>A replay right before its backward begins no later than the replay inside it would, whatever time actions take, so that
- * no plan becomes slower. One microbatch at a time is replayed on a rank, so that another replay saves time for no more
- * memory. A stage that has its gradient without a message gets none: it would wait for nothing.
+ * <p>A replay right before its backward begins no later than the replay inside it, whatever time actions take, so that no
+ * plan becomes slower. A rank replays one microbatch at a time, so that memory does not grow. A stage that receives no
+ * gradient by message is left as it is, since it does not wait.
  *
- * <p>Takes plans that only compute; a stage that has replays already remains as it is.
+ * <p>The plan must only compute; a stage with replays remains as it is.
  */
 public record AddRecompute() implements LoweringPass {
     @Override

@@ -12,11 +12,11 @@ import java.util.List;
  *   ... 0B3 2B3   =>   ... 0B3 2B3 0REDUCE_GRAD 2REDUCE_GRAD
  * </pre>
  *
- * <p>A stage may begin with a layer's sums as soon as its last backward has passed the layer; the action waits for all. If
- * steps overlap, it is right after the last backward of its step, and the sums of a step are complete before a backward of
- * the next one begins.
+ * <p>A stage may start the sums of a layer as soon as its last backward has passed it; the action waits for all. If steps
+ * overlap, the action is right after the last backward of its step, so that the sums are complete before the next step's
+ * backwards.
  *
- * @param ofReplicas whether the stages on several ranks alone have sums
+ * @param ofReplicas whether only the stages on several ranks have sums
  */
 public record AddReduceGradients(boolean ofReplicas) implements LoweringPass {
     /** Creates the pass for every stage. */

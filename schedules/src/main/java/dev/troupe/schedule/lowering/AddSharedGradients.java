@@ -10,8 +10,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The pass that ends the rows of stages with a shared parameter with the sum of its gradients: each sends its own before it
- * adds the other's.
+ * The pass that sums the gradients of a shared parameter at the end of rows: each stage sends its own, then adds the
+ * other's.
  *
  * <pre>
  *   ... 0B3         ... 0B3 0SEND_SHARED 0RECV_SHARED
@@ -22,10 +22,10 @@ import java.util.List;
  * <p>If one stage uses a parameter twice, nothing is sent: {@code 0RECV_SHARED} adds the second gradient to the first.
  *
  * <p>If steps overlap, shared gradients are sent after the other gradients of their step. The norm counts a shared parameter
- * at its first stage, which adds the other's gradient at once. The last stage ends a step long before the first one does: it
- * continues with the next step, and adds the other's gradient before its update.
+ * at its first stage, which adds the other's gradient at once. The last stage ends a step long before the first stage. So it
+ * continues with the next step, and adds the first stage's gradient right before its update.
  *
- * @param channels the ways of these gradients
+ * @param channels the channels of these gradients
  */
 public record AddSharedGradients(List<Channel> channels) implements LoweringPass {
     public AddSharedGradients {

@@ -5,7 +5,7 @@ import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.Plan;
 
 /**
- * The pass that ends every row with the snapshots from which its stages start again.
+ * The pass that ends every row with the snapshots from which its stages restart.
  *
  * <pre>
  *   ... 0UPDATE 2UPDATE   =>   ... 0UPDATE 2UPDATE 0SNAPSHOT 2SNAPSHOT

@@ -11,16 +11,15 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * The pass that puts the sends and receives of activations and gradients into a plan. A send is right after the action that
- * makes its tensor, a receive right before the action that needs it; stages of one rank need no message.
+ * The pass that adds the sends and receives of activations and gradients. A send is right after the action that makes its
+ * tensor, a receive right before the action that uses it. Stages of one rank need no message.
  *
  * <pre>
  *          0F0          0B0              0F0 0SEND_F0 0RECV_B0 0B0
  *              1F0 1B0           =>      1RECV_F0 1F0 1B0 1SEND_B0
  * </pre>
  *
- * <p>The messages of a pair are around it, since both its inputs must be present before it begins and both its outputs leave
- * when it has ended.
+ * <p>A pair has its receives before it and its sends after it.
  *
  * <p>A send never blocks its rank, since the transport queues it; a receive does. So the order of sends and receives of
  * different edges adds no deadlock to the order of the computing.

@@ -12,15 +12,15 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The pass that gathers weights of which a rank holds a share (ZeRO 3), from the first action of a stage that reads them to
- * its last. The stage decides which layers are gathered at a time in between.
+ * The pass that gathers weights if each rank holds a share (ZeRO 3), from the first action of a stage that reads them to the
+ * last. In between the stage decides which layers are gathered at a time.
  *
  * <pre>
  *   0F0 0SEND_F0 0RECV_B0 0B0   =>   0UNSHARD 0F0 0SEND_F0 0RECV_B0 0B0 0RESHARD
  * </pre>
  *
- * <p>No action is between an {@code UNSHARD} and the action for which it gathers, so that no other exchange of the group
- * comes between them.
+ * <p>An {@code UNSHARD} is right before the action that reads the weights, so that no other exchange of the group comes
+ * between.
  */
 public record AddUnshard() implements LoweringPass {
     @Override

@@ -14,9 +14,9 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The pass that takes the communication out of a plan that was written with it, as PyTorch writes its plans, after a check
- * that it agrees with {@link AddTransfers} and the passes for groups: the same messages, each after the maker and before the
- * user of its tensor, weights gathered when they are read, and gradients added up after the last of them.
+ * The pass that removes the communication from a plan that has it, such as PyTorch's plans. First it checks that the
+ * communication agrees with {@link AddTransfers} and the passes for groups: the same messages, each between the maker and
+ * the user of its tensor, weights gathered when they are read, and gradients summed after the last.
  *
  * <pre>
  *          0F0 0SEND_F0 0RECV_B0 0B0              0F0          0B0
@@ -27,9 +27,8 @@ public record RemoveTransfers() implements LoweringPass {
     private static final Set<Kind> OF_GROUPS = EnumSet.of(Kind.UNSHARD, Kind.RESHARD, Kind.REDUCE_GRAD);
 
     /**
-     * Returns the plan that only computes; the same if it does already.
-     *
-     * @throws PlanException with the line, if anything but computing and communication is in it, or the two do not agree
+     * Returns the plan with computing only; the same plan if it has no communication.
+     * @throws PlanException with the line, if the plan has other work, or its communication does not agree
      */
     @Override
     public Plan apply(Plan plan) {
@@ -95,7 +94,7 @@ public record RemoveTransfers() implements LoweringPass {
             requireGroups();
         }
 
-        /** A plan without any message leaves all of them to the run. */
+        /** Checks the messages; a plan without any message is accepted, since the run adds them. */
         private void requireMessages(List<Action> lowered) {
             if (plan.rows().stream().flatMap(List::stream).noneMatch(action -> action.kind().isTransfer())) {
                 return;

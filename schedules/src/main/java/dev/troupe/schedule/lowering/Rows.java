@@ -12,7 +12,7 @@ import java.util.function.Function;
 import java.util.function.IntFunction;
 import java.util.stream.Stream;
 
-/** The common part of passes that add what ends a step. */
+/** The common part of passes that add work at the end of a step. */
 final class Rows {
     private Rows() {
     }
@@ -29,8 +29,8 @@ final class Rows {
     }
 
     /**
-     * Returns the plan, with overlapping steps, with these actions after the gradients of each step: after the last backward
-     * of a stage, or of its replica in a round, its messages, and other actions of the step in the plan.
+     * Returns the plan, with overlapping steps, with these actions after the gradients of each step: after a stage's last
+     * backward (of the replica's in a round), its messages, and other actions of the step.
      */
     static Plan behindGradients(Plan plan, BiFunction<Integer, Integer, List<Action>> ofStageAndStep) {
         List<List<Action>> rows = new ArrayList<>();
@@ -63,12 +63,12 @@ final class Rows {
         return plan.withRows(rows);
     }
 
-    /** Returns a stage and a step, or for a stage on several ranks the round of steps that has one update. */
+    /** Returns a stage and a step, or, if the stage has several ranks, the round of steps of one update. */
     private static List<Integer> stageAndStep(Plan plan, Action action) {
         return List.of(action.stage(), plan.updatesBefore(action.stage(), plan.stepOf(action)));
     }
 
-    /** Returns the step after which a stage updates its weights by the gradient of an action. */
+    /** Returns the step after which a stage applies the gradient of an action. */
     private static int lastOfRound(Plan plan, Action action) {
         int replicas = plan.replicas(action.stage());
         return (plan.updatesBefore(action.stage(), plan.stepOf(action)) + 1) * replicas - 1;

@@ -6,14 +6,14 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The passes that make the whole step of a plan that only computes, chosen by how ranks hold their weights.
+ * The list of passes that lower a plan to the whole step, chosen by how ranks hold their weights.
  *
  * @param replaysAhead whether forwards are computed again before their gradients arrive
  * @param sharesParameter whether the first and the last stage have a parameter in common
- * @param gathersWeights whether a rank holds a share of the weights alone (ZeRO 3)
- * @param sumsGradients whether gradients of all stages are added up over ranks once in a step; gradients of replicas always
- *     are
- * @param gathersUpdates whether a rank updates a share of the weights that it holds (ZeRO 1 and 2)
+ * @param gathersWeights whether a rank holds only a share of the weights (ZeRO 3)
+ * @param sumsGradients whether the gradients of all stages are summed over ranks once in a step, not only those among
+ *     replicas
+ * @param gathersUpdates whether a rank updates only a share of its weights (ZeRO 1 and 2)
  */
 public record WholeStep(boolean replaysAhead, boolean sharesParameter, boolean gathersWeights, boolean sumsGradients,
         boolean gathersUpdates) {
@@ -29,7 +29,8 @@ public record WholeStep(boolean replaysAhead, boolean sharesParameter, boolean g
         List<LoweringPass> sums = sumsGradients || compute.placement() instanceof Replicas
                 ? List.of(new AddReduceGradients(!sumsGradients))
                 : List.of();
-        // If steps overlap, the last stage adds the first one's gradient long after its own norm: so both are sums then.
+        // If steps overlap, the last stage adds the first one's gradient long after its own norm, so both must be sums by
+        // then.
         boolean sumsEnds = compute.overlapsSteps() && compute.stageCount() > 1;
         passes.addAll(sumsEnds ? sums : shared);
         passes.addAll(sumsEnds ? shared : sums);

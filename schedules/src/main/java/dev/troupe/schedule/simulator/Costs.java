@@ -5,15 +5,15 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * The costs of all parts of a plan, given or measured.
+ * The costs of the stages, messages and decisions of a plan, given or measured.
  *
- * @param hops the way between any two ranks
- * @param decisionNanos time from the end of the last gradient or norm of a step to the decision for which updates wait
+ * @param hops the hop between any two ranks
+ * @param decisionNanos time from the last gradient or norm of a step to the decision for which updates wait
  * @param microbatches the costs of microbatches of unequal length
  */
 public record Costs(List<StageCost> stages, Hops hops, long decisionNanos, Microbatches microbatches) {
 
-    /** The way between two ranks. */
+    /** The hop between two ranks. */
     @FunctionalInterface
     public interface Hops {
         Hop between(int fromRank, int toRank);
@@ -22,10 +22,10 @@ public record Costs(List<StageCost> stages, Hops hops, long decisionNanos, Micro
     /** The cost of a microbatch, relative to the cost of the stage. */
     @FunctionalInterface
     public interface Microbatches {
-        /** Microbatches that all have the cost of the stage. */
+        /** Microbatches of the same length. */
         Microbatches ALIKE = (_, _, _) -> 1;
 
-        /** Returns the share of the stage's cost that an action of a microbatch takes; 1 for all of it. */
+        /** Returns the share of the stage's cost that an action of a microbatch takes; 1 is the whole cost. */
         double share(int stage, Kind kind, int microbatch);
     }
 
@@ -55,10 +55,7 @@ public record Costs(List<StageCost> stages, Hops hops, long decisionNanos, Micro
         return new Costs(Collections.nCopies(stageCount, stage), (fromRank, toRank) -> hop);
     }
 
-    /**
-     * Returns costs of one nanosecond for F, I and W each, two for B, and none for messages: times are then in units of
-     * an F.
-     */
+    /** Returns costs of one nanosecond for F, I and W each, two for B, and none for messages: the unit of times is an F. */
     public static Costs units(int stageCount) {
         return uniform(stageCount, new StageCost(1, 1, 1, 0), Hop.FREE);
     }

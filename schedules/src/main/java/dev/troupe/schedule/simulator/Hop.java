@@ -1,11 +1,10 @@
 package dev.troupe.schedule.simulator;
 
 /**
- * The way of a message from one rank to another.
- *
+ * The link from one rank to another.
  * @param latencyNanos time from the last byte's departure to its arrival
- * @param bytesPerSecond the bandwidth of an edge, on which messages travel one after the other; infinite if they
- * take no time
+ * @param bytesPerSecond the bandwidth of an edge, on which messages travel one after the other; infinite if they take no
+ *     time
  */
 public record Hop(long latencyNanos, double bytesPerSecond) {
     /** A hop that takes no time. */

@@ -3,10 +3,10 @@ package dev.troupe.schedule.simulator;
 import java.util.Arrays;
 
 /**
- * The tensors on their way into a stage in one direction: the arrival of each microbatch's tensor. Slots are found by the
- * microbatch's low bits and doubled when two meet, so a regular pipeline needs a handful for any M.
+ * The table of tensors in flight into a stage from one direction, with the arrival time of each. The slot is the
+ * microbatch's low bits; the table doubles at a collision. A regular pipeline needs a handful of slots for any M.
  *
- * <p>Messages leave in the order in which they are put, one after the other, each when it has a credit.
+ * <p>Messages leave in the order of {@link #put}, one after the other, each when it has a credit.
  */
 final class Inbox {
     /** The arrival of a tensor that has not left. */
@@ -25,7 +25,7 @@ final class Inbox {
 
     /**
      * @param occupancyNanos time for which a message occupies the edge
-     * @param latencyNanos time of a message after that, and of a credit on its way back
+     * @param latencyNanos latency of a message after that, and of a returned credit
      * @param creditCount messages that may be unconsumed; 0 for any number
      */
     Inbox(long occupancyNanos, long latencyNanos, int creditCount) {
@@ -38,7 +38,7 @@ final class Inbox {
         Arrays.fill(microbatches, EMPTY);
     }
 
-    /** Takes over a tensor that is ready to leave at a time. */
+    /** Adds a tensor that is ready to leave at a time. */
     void put(int microbatch, long readyNanos) {
         if (!withCredits) {
             depart(microbatch, readyNanos);
@@ -56,9 +56,8 @@ final class Inbox {
     }
 
     /**
-     * Hands a tensor to its user, and its credit back.
-     *
-     * @return a microbatch with a tensor that could leave for that; -1 if there is none
+     * Gives a tensor to its user, and its credit back.
+     * @return a microbatch that may leave with this credit; -1 if there is none
      */
     int take(int microbatch, long nanos) {
         microbatches[microbatch & microbatches.length - 1] = EMPTY;
@@ -96,7 +95,7 @@ final class Inbox {
         Arrays.fill(microbatches, EMPTY);
         for (int old = 0; old < oldMicrobatches.length; old++) {
             if (oldMicrobatches[old] != EMPTY) {
-                // Those that did not meet in fewer slots do not meet in more.
+                // Microbatches that did not collide in fewer slots do not collide in more.
                 int slot = oldMicrobatches[old] & microbatches.length - 1;
                 microbatches[slot] = oldMicrobatches[old];
                 arrivals[slot] = oldArrivals[old];

@@ -5,9 +5,9 @@ import dev.troupe.schedule.StageGraph;
 import dev.troupe.schedule.StageGraph.Flow;
 
 /**
- * The inboxes of all stages, by number: of each stage for activations from the stage before, for gradients from the next
- * one, and for gradients of a shared parameter. If stages have replicas there is one for each pair of sender and receiver,
- * since a message waits only for messages of its own edge.
+ * The inboxes of all stages, by number. A stage has one for activations, one for gradients, and one for gradients of a
+ * shared parameter. If stages have replicas, each is one for each pair of sender and receiver, since a message waits only
+ * for messages of its own edge.
  */
 final class Inboxes {
     private static final int DIRECTIONS = 3;

@@ -20,12 +20,12 @@ public final class MeasuredCosts {
     }
 
     /**
-     * Returns the median of each stage and kind, since some actions of every step are delayed. If the measured plan
-     * had only B, half of it is taken for I and half for W; if it had only I and W, their sum is taken for B.
+     * Returns the median of each stage and kind, since some actions of every step are delayed. If the measured plan had only
+     * B, half of it is taken for I and half for W; if it had only I and W, their sum is taken for B.
      *
      * @param measured one step, or several with their spans in one timeline
      * @param outputBytes for each stage, the size of the activation that it sends
-     * @param hops the hop between any two ranks, which spans do not show
+     * @param hops the hop between any two ranks, which spans do not include
      * @throws IllegalArgumentException if a stage has no forward or no backward in the timeline
      */
     public static Costs of(Timeline measured, IntToLongFunction outputBytes, Costs.Hops hops) {
@@ -49,15 +49,14 @@ public final class MeasuredCosts {
     }
 
     /**
-     * Returns the shares of a step's microbatches: all times of the step go around by a drawn number of microbatches, the
-     * circular bootstrap of a series (Politis and Romano 1992, A circular block-resampling procedure for stationary data)
-     * with one block. The machine mostly affects neighbouring actions alike, and other ranks too or none, and a rank waits
-     * for the later of two: so a step in which every action takes its mean is too short, and so is one in which slow actions
-     * are not next to each other.
+     * Returns the measured shares of a step's microbatches, rotated by a random number of microbatches: the circular
+     * bootstrap with one block (Politis and Romano 1992, A circular block-resampling procedure for stationary data).
+     * Disturbances of the machine affect neighbouring actions, on one rank or on all, and a rank waits for the later of two.
+     * So a simulated step is too short if every action takes its mean, or if slow actions are not neighbours.
      *
      * @param stages the costs to which the shares are relative
-     * @param moreNanos the cost in {@code stages} of each action beyond its measured time
-     * @param drawn decides by how many microbatches
+     * @param moreNanos the part of each cost in {@code stages} that is added to the measured time
+     * @param drawn the source of the rotation
      */
     public static Costs.Microbatches shifted(Timeline step, List<StageCost> stages, long moreNanos, Random drawn) {
         Map<Integer, Map<Kind, List<Span>>> series = series(step);

@@ -3,7 +3,7 @@ package dev.troupe.schedule.simulator;
 import dev.troupe.schedule.PlanRows;
 import java.util.Arrays;
 
-/** The gradients that the replicas of a stage add up, round by round; a stage on one rank has none. */
+/** The sums of gradients over the replicas of a stage, by round; a stage on one rank has none. */
 final class RoundSums {
     private final int[][] left;
     private final long[][] nanos;

@@ -48,7 +48,7 @@ public final class Simulation {
         return rows;
     }
 
-    /** Returns the start of an action; for a receive the time at which the message has arrived and the rank continues. */
+    /** Returns the start of an action; for a receive, the time at which the message has arrived and the rank continues. */
     public long startNanos(int rank, int position) {
         return starts[rank][position];
     }
@@ -85,7 +85,7 @@ public final class Simulation {
         return (double) totalIdle() / totalBusy();
     }
 
-    /** Returns the idle time of all ranks over the time that passes: {@code (P-1)/(M+P-1)} for GPipe. */
+    /** Returns the idle time of all ranks over the time of the step: {@code (P-1)/(M+P-1)} for GPipe. */
     public double bubbleOverTotal() {
         return (double) totalIdle() / (totalIdle() + totalBusy());
     }
@@ -103,11 +103,12 @@ public final class Simulation {
     }
 
     /**
-     * Returns the actions that make the step as long as it is, first to last: each one starts when the one before has
-     * ended, or when its output has arrived. A message that waits for its edge or for a credit counts as on its way.
+     * Returns the critical path of the step, first to last: each action starts when the one before has ended, or when its
+     * output has arrived. A message that waits for its edge or for a credit counts as in flight.
      */
     public List<Place> criticalPath() {
-        // Back in time, the path meets the actions of any one rank in falling order: one finger a rank is enough.
+        // Backwards in time, the path visits the actions of a rank in descending order, so one index for each rank is
+        // enough.
         int[] fingers = new int[rows.rankCount()];
         int rank = 0;
         for (int each = 0; each < rows.rankCount(); each++) {
@@ -132,7 +133,7 @@ public final class Simulation {
         return path;
     }
 
-    /** Returns the action for which an action has waited that did not start right after the one before it. */
+    /** Returns the action for which an action waited that did not start right after the one before it in its row. */
     private Place maker(int rank, int position, int[] fingers) {
         long packed = rows.packed(rank, position);
         if (Simulator.awaitsAll(rows, packed)) {
@@ -190,7 +191,7 @@ public final class Simulation {
         return last;
     }
 
-    /** Returns the last gradient to end of those that the replicas of a stage add up in a round. */
+    /** Returns the gradient that ended last among the replicas of a stage in a round. */
     private Place lastOfRound(long sum, int[] fingers) {
         int stage = PackedAction.stage(sum);
         int round = rows.updatesBefore(stage, Simulator.stepOf(rows, sum));

@@ -11,19 +11,19 @@ import java.util.Arrays;
 import java.util.function.Predicate;
 
 /**
- * The simulator of a plan, which computes the start and the end of each action. A rank does one action at a time; messages
- * travel meanwhile, from the end of the action that makes a tensor to the start of the one that needs it. Updates wait for
- * the decision that follows from the gradients and norms of all stages. Pure: same plan and costs, same times.
+ * The simulator of a plan, which computes the start and the end of each action. A rank does one action at a time. Messages
+ * travel concurrently, from the end of the action that makes a tensor to the start of the action that needs it. Updates wait
+ * for the decision that follows from the gradients and norms of all stages. Pure: same plan and costs, same times.
  *
  * <p>In a plan with sends and receives a message leaves at its send, and a rank waits at a receive until the message has
- * arrived. In a plan without, messages are at the places of lowering.
+ * arrived. In a plan without them, messages are where lowering would put them.
  *
- * <p>No event queue is kept: the time of an action follows from the action before it in its row and from the arrival of its
- * input, so each row is walked as far as its inputs allow, and the sender of an input wakes the rank that waits for it. The
+ * <p>There is no event queue. The time of an action follows from the action before it in its row and from the arrival of its
+ * input. Each row is walked as far as its inputs allow, and the sender of an input wakes the rank that waits for it. The
  * memory is one {@code long} for each action.
  */
 public final class Simulator {
-    /** Actions of a rank before the next one's turn, so that few tensors are on their way and stay in the cache. */
+    /** Most actions of a rank in a turn, so that few tensors are in flight and stay in the cache. */
     private static final int ACTIONS_A_TURN = 64;
     private static final long NOTHING = -1;
     private static final long DECISION = -2;
@@ -47,7 +47,7 @@ public final class Simulator {
     private int firstReady;
     private int readyCount;
     private final long decisionNanos;
-    /** By step, the gradients and norms that are missing for its decision, and the time of the decision. */
+    /** By step, the number of gradients and norms that its decision lacks, and the time of the decision. */
     private final int[] measuresLeft;
     private final long[] decided;
 
@@ -85,7 +85,7 @@ public final class Simulator {
      * Simulates a plan.
      *
      * @param creditsPerEdge messages that may be unconsumed on an edge; later messages wait, and their rank continues
-     * @throws PlanException if the plan comes to no end; certify it to see why
+     * @throws PlanException if the plan deadlocks; certify it to see why
      */
     public static Simulation run(PlanRows rows, Costs costs, int creditsPerEdge) {
         if (creditsPerEdge < 1) {
@@ -114,7 +114,7 @@ public final class Simulator {
         return count;
     }
 
-    /** Returns for each step the number of actions from which its decision follows. */
+    /** Returns for each step the number of actions on which its decision depends. */
     private static int[] measures(PlanRows rows) {
         int[] measures = new int[rows.stepCount()];
         for (int rank = 0; rank < rows.rankCount(); rank++) {
@@ -223,7 +223,7 @@ public final class Simulator {
         return (kind == Kind.REDUCE_GRAD || kind == Kind.UPDATE) && rows.replicas(PackedAction.stage(packed)) > 1;
     }
 
-    /** Computes a pair, which begins with both inputs present, and has its outputs leave at its end. */
+    /** Computes a pair: it begins when both inputs are present, and both outputs leave at its end. */
     private boolean computePair(int rank, long forward, long backward) {
         int forwardInput = inputOf(forward);
         int backwardInput = inputOf(backward);
@@ -333,7 +333,7 @@ public final class Simulator {
         }
     }
 
-    /** Returns whether a tensor travels from or to an existing stage without an action of its own. */
+    /** Returns whether a tensor travels from or to an existing stage without an action in the plan. */
     private boolean isImplicit(int peer, int stage, int microbatch) {
         return peer != NONE
                 && (!explicitMessages || rows.rankOf(stage, microbatch) == rows.rankOf(peer, microbatch));

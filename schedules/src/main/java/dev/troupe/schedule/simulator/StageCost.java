@@ -6,8 +6,8 @@ import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
- * The cost of one microbatch in one stage, and of its actions of the whole step. After a RECOMPUTE, the B or I takes the
- * rest.
+ * The cost of one microbatch in one stage, and of its actions of the whole step. B or I includes the replay unless a
+ * RECOMPUTE has done it.
  *
  * @param forwardNanos time of F
  * @param backwardInputNanos time of I
@@ -65,10 +65,9 @@ public record StageCost(long forwardNanos, long backwardInputNanos, long backwar
     }
 
     /**
-     * Returns these costs, which are without a replay, with one.
-     *
+     * Returns these costs, which have no replay, with one.
      * @param nanos time of the replay of one microbatch
-     * @param isAhead whether it is done by a RECOMPUTE; else it is inside B, and inside I
+     * @param isAhead true: a RECOMPUTE does it; false: it is part of B, and of I
      */
     public StageCost replaying(long nanos, boolean isAhead) {
         Map<Kind, Long> others = new HashMap<>(otherNanos);

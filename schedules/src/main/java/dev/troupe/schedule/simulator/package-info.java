@@ -1,5 +1,2 @@
-/**
- * The simulation of a plan: costs in, times out. Events follow the plan's own dependencies, so no event is sorted by
- * time or made as an object.
- */
+/** The simulation of a plan: costs in, times out. It follows the plan's dependencies, without an event queue. */
 package dev.troupe.schedule.simulator;

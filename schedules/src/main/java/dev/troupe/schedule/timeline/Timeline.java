@@ -10,13 +10,13 @@ import java.util.Map;
 import java.util.function.ToLongFunction;
 
 /**
- * A step as it was predicted or measured. Drawings are made of timelines, so that a prediction and a measurement can be
- * compared.
+ * The times of a step, predicted or measured. Drawings take timelines, so that a prediction can be compared with a
+ * measurement.
  *
  * @param title the name, such as {@code 1f1b, predicted}
  * @param rankCount number of ranks, P
  * @param stageCount number of stages, P x V exactly
- * @param spans the spans of all ranks, by rank and then by start; all but forwards and backwards may be left out
+ * @param spans the spans of all ranks, by rank and then by start; spans other than forwards and backwards are optional
  */
 public record Timeline(String title, int rankCount, int stageCount, List<Span> spans) {
     private static final Comparator<Span> ORDER = Comparator.comparingInt(Span::rank)
@@ -30,7 +30,7 @@ public record Timeline(String title, int rankCount, int stageCount, List<Span> s
                                 + rankCount + " ranks and " + stageCount + " stages");
             }
         }
-        spans = spans.stream().sorted(ORDER).toList(); // stable: what takes no time stays in its order
+        spans = spans.stream().sorted(ORDER).toList(); // stable: actions that take no time keep their order
     }
 
     /** Returns the forwards and backwards alone. */
@@ -59,7 +59,7 @@ public record Timeline(String title, int rankCount, int stageCount, List<Span> s
         return busy == 0 ? 0 : (double) (endNanos() * rankCount - busy) / busy;
     }
 
-    /** Returns the idle time of all ranks over the time that passes: {@code (P-1)/(M+P-1)} for GPipe. */
+    /** Returns the idle time of all ranks over the time of the step: {@code (P-1)/(M+P-1)} for GPipe. */
     public double bubbleOverTotal() {
         long total = endNanos() * rankCount;
         return total == 0 ? 0 : (double) (total - busyNanos()) / total;
@@ -117,9 +117,9 @@ public record Timeline(String title, int rankCount, int stageCount, List<Span> s
     }
 
     /**
-     * Returns the most that was on its way to any one rank at one time; each tensor counts from the end of its maker to the
-     * start of its user. The count is by rank, as memory is: the peaks of ranks coincide by chance, while the queue of a
-     * rank follows from the plan.
+     * Returns the largest amount in flight to one rank at one time; each tensor counts from the end of its maker to the
+     * start of its user. The amount is by rank: a rank's queue follows from the plan, while the peaks of several ranks
+     * coincide by chance.
      *
      * @param weight the weight of a tensor: its bytes, or 1 for a number of messages
      */
@@ -136,7 +136,7 @@ public record Timeline(String title, int rankCount, int stageCount, List<Span> s
     private record Change(long nanos, long by) {
     }
 
-    /** Returns the largest sum on the way; at the same time, tensors are taken off before others are added. */
+    /** Returns the largest sum in flight; of changes at the same time, tensors are removed before others are added. */
     private static long peak(List<Change> changes) {
         changes.sort(Comparator.comparingLong(Change::nanos).thenComparingLong(Change::by));
         long sum = 0;
