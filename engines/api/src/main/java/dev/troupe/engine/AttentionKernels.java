@@ -1,11 +1,11 @@
 package dev.troupe.engine;
 
 /**
- * Attention. The contract of every kernel is {@link Engine}'s. Letters: B microbatch size, T sequence length, N = B T
- * rows, C hidden size, H heads of D numbers, K heads with keys and values, each shared by H/K neighbours among the heads.
+ * Attention. The contract of every kernel is {@link Engine}'s. Letters: B microbatch size, T sequence length, N = B T rows,
+ * C hidden size, H heads of D numbers, K heads with keys and values, each shared by H/K neighbours among the heads.
  *
- * <p>A sequence may hold several documents, one after another, that do not see each other. {@code starts}, INT32 [N], has
- * for each row the place in its sequence at which its document begins; null if every sequence is one document.
+ * <p>A sequence may hold several documents, one after another, which do not attend to each other. {@code starts}, INT32 [N],
+ * is for each row the place in its sequence at which its document begins; null if every sequence is one document.
  *
  * <p>Rows that are not whole sequences, a size that is no multiple of the heads, and a start after its row raise
  * {@link IllegalArgumentException} before anything is written.
@@ -17,9 +17,9 @@ public interface AttentionKernels {
     /**
      * Causal attention of all heads (Vaswani et al. 2017) with scale {@code 1 / sqrt(C / H)}.
      *
-     * @param qkv [N x 3C]: queries, keys, values side by side; head h has columns h C/H .. (h+1) C/H of each
+     * @param qkv [N x 3C]: queries, keys, values next to each other; head h has columns h C/H .. (h+1) C/H of each
      * @param state of {@link #attentionStateShape}, written here and read by the backward
-     * @param y [N x C], heads side by side
+     * @param y [N x C], heads next to each other
      */
     default void causalAttention(Tensor qkv, int sequenceLength, int heads, Tensor state, Tensor y) {
         causalAttention(qkv, sequenceLength, heads, Dropout.NONE, state, y);
@@ -41,8 +41,8 @@ public interface AttentionKernels {
             Dropout dropout, Tensor dQkv);
 
     /**
-     * Causal attention with scale {@code 1 / sqrt(D)} of H heads, of which neighbours share keys and values (Ainslie et al.
-     * 2023). A document sees itself alone.
+     * Causal attention with scale {@code 1 / sqrt(D)} of H heads; neighbouring heads share keys and values (Ainslie et al.
+     * 2023). A document attends only to itself.
      *
      * @param queries [N x H D]
      * @param keys [N x K D]
@@ -53,19 +53,19 @@ public interface AttentionKernels {
     void groupedAttention(Tensor queries, Tensor keys, Tensor values, Tensor starts, int sequenceLength, int heads,
             int keyValueHeads, Dropout dropout, Tensor state, Tensor y);
 
-    /** The gradients for queries, keys and values of {@link #groupedAttention} with the same dropout, shaped as these. */
+    /** The gradients for queries, keys and values of {@link #groupedAttention} with the same dropout, of the same shapes. */
     void groupedAttentionBackward(Tensor dy, Tensor queries, Tensor keys, Tensor values, Tensor starts, Tensor y,
             Tensor state, int sequenceLength, int heads, int keyValueHeads, Dropout dropout, Tensor dQueries,
             Tensor dKeys, Tensor dValues);
 
     /**
-     * The last row of {@link #groupedAttention} alone, for a text that grows token by token: one query of each head sees the
-     * keys and values of all places so far.
+     * The last row of {@link #groupedAttention}, for generation token by token: one query of each head attends to the keys
+     * and values of all places so far.
      *
      * @param query [1 x H D]
      * @param keys [at least P x K D]
      * @param values as {@code keys}
-     * @param length P, the places that are seen, the query's own place last; further rows are not read
+     * @param length P, the number of places, the query's own included as the last; further rows are not read
      * @param y [1 x H D]
      */
     void cachedAttention(Tensor query, Tensor keys, Tensor values, int length, int heads, int keyValueHeads, Tensor y);

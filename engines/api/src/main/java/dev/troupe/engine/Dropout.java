@@ -2,19 +2,19 @@ package dev.troupe.engine;
 
 /**
  * The dropout of one tensor (Srivastava et al. 2014). A pure function of these numbers and of an element's place decides
- * which elements become zero, so the engine, the threads and the layout of the run do not matter. The others are divided by
+ * which elements become zero, so that engine, threads and layout of the run do not matter. The other elements are divided by
  * the probability to stay.
  *
  * <p>Random numbers come from {@link Philox}. Its key is the seed; its counter is the element's place in the whole tensor
- * divided by 4 (48 bits), the site (16 bits), the microbatch and the step (32 bits each). Of its four words the one at the
- * place modulo 4 decides: the element is dropped if the word is below probability x 2^32.
+ * divided by 4 (48 bits), the site (16 bits), the microbatch and the step (32 bits each). The element is dropped if the word
+ * with the index of its place modulo 4 is below probability x 2^32.
  *
- * <p>The place of an element [row, column] is {@code (firstRow + row) wholeColumns + firstColumn + column}; of a
- * probability of attention, [sequence, head, query, key] of length T, it is
- * {@code ((sequence wholeColumns + firstColumn + head) T + query) T + key}, with heads as columns. So a rank with some
- * rows, columns or heads of a tensor drops the same elements as a rank with the whole tensor. If only the first
- * {@code length} rows of every {@code wholeLength} rows are present, places are those among all rows, and T is
- * {@code wholeLength}: leaving out padding changes no mask.
+ * <p>The place of an element [row, column] is {@code (firstRow + row) wholeColumns + firstColumn + column}; of a probability
+ * of attention, [sequence, head, query, key] of length T, it is
+ * {@code ((sequence wholeColumns + firstColumn + head) T + query) T + key}, with heads as columns. So a rank with some rows,
+ * columns or heads of a tensor drops the same elements as a rank with the whole tensor. If only the first {@code length}
+ * rows of every {@code wholeLength} rows are present, places count all rows, and T is {@code wholeLength}: without padding
+ * the mask is the same.
  *
  * @param probability of an element to be dropped, from 0 to below 1
  * @param microbatch its number in the step, over all data-parallel ranks
@@ -62,12 +62,12 @@ public record Dropout(double probability, long seed, long step, long microbatch,
         return (long) (probability * 0x1p32);
     }
 
-    /** The factor of an element that stays. */
+    /** The factor of an element that is kept. */
     public double raise() {
         return 1 / (1 - probability);
     }
 
-    /** The place of the first element that is present of a row of a matrix. */
+    /** The place of the first present element of a row of a matrix. */
     public long placeInMatrix(long row) {
         long here = firstRow + row;
         // Rounded down: the sequence of the row.
@@ -95,7 +95,7 @@ public record Dropout(double probability, long seed, long step, long microbatch,
         private Reader() {
         }
 
-        /** The factor of an element: 0, or one over the probability to stay. */
+        /** The factor of an element: 0, or 1 / (1 - probability). */
         public double factor(long place) {
             if (!drops()) {
                 return 1;

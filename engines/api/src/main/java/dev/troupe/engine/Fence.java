@@ -24,15 +24,15 @@ public interface Fence {
         }
     };
 
-    /** Whether the point is reached; never waits. Once reached it stays so. */
+    /** Whether the point is reached; never waits. A reached fence stays reached. */
     boolean isReached();
 
     /** Waits until the point is reached, at most for the engine's limit on any work. */
     void await();
 
     /**
-     * Numbered instants in the work of an engine: the time at which all calls before a mark were done. On an engine that
-     * computes late they are instants of the device, not of the host. Freed with the engine.
+     * Numbered marks in the work of an engine, with the times at which all earlier calls were done. On an engine that
+     * computes late these are times of the device, not of the host. Freed with the engine.
      *
      * <p>Thread rule: any thread.
      *
@@ -46,8 +46,8 @@ public interface Fence {
         void mark(int number);
 
         /**
-         * The instant at which the last mark of a number was reached, in nanoseconds of {@link System#nanoTime}; 0 if it is
-         * not reached, or was never made. Never waits for work of the engine.
+         * The time at which the last mark of a number was reached, in nanoseconds of {@link System#nanoTime}; 0 if it is not
+         * reached, or does not exist. Never waits for work of the engine.
          */
         long nanos(int number);
 

@@ -11,7 +11,7 @@ public interface MatrixKernels {
      * @param left [M x K], or [K x M] when transposed
      * @param right [K x N], or [N x K] when transposed
      * @param product [M x N]: a product tensor, or a float tensor, which is not rounded
-     * @param accumulate add to {@code product} instead of overwriting it; it is a float tensor then
+     * @param accumulate whether to add to {@code product}, which must then be a float tensor, instead of overwriting it
      */
     void matmul(Tensor left, boolean transposeLeft, Tensor right, boolean transposeRight, Tensor product,
             boolean accumulate);

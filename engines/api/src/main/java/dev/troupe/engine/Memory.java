@@ -8,9 +8,9 @@ import java.util.Optional;
  * The memory of an engine: tensors, and copies to and from the host. Five methods have no default; the others are for
  * engines that compute late, keep memory in addition to tensors, or reach the memory of other engines.
  *
- * <p>Order: an engine executes calls in their order. It may do so late: a call without a result may have its effect after it
- * has returned ({@link #computesLate}); a {@link #fence} marks that point. Outside that order are only {@link #toHost} and
- * {@link #fromHost}, which begin at a fence, {@link #takeFrom}, {@link #toShared} and {@link #fromShared}.
+ * <p>Order: an engine executes calls in their order. A call without a result may take effect after it has returned
+ * ({@link #computesLate}); a {@link #fence} marks that point. The exceptions are {@link #toHost} and {@link #fromHost},
+ * which begin at a fence, {@link #takeFrom}, {@link #toShared} and {@link #fromShared}.
  *
  * <p>Thread rule: one thread at a time calls {@link #allocate} and the kernels. Copies may run on another thread meanwhile,
  * on tensors that no kernel is using; {@link #fence}, {@link #instants}, {@link #toHost}, {@link #fromHost},
@@ -31,8 +31,8 @@ public interface Memory {
         byte[] handle();
 
         /**
-         * Ends its use in this process, when no copy to it or from it is in progress. The process that has shared it closes
-         * it after all others have closed it or ended. Closing twice has no effect.
+         * Ends its use in this process; no copy to it or from it may be in progress. The process that shared it closes it
+         * last, after all others have closed it or ended. Closing twice has no effect.
          */
         @Override
         void close();
@@ -76,8 +76,8 @@ public interface Memory {
     Tensor range(Tensor buffer, long first, Shape shape);
 
     /**
-     * A {@link #range} of the first elements of a buffer that is used again for tensors of other sizes, so that the engine
-     * keeps no packed copy of it.
+     * A {@link #range} of the first elements of a buffer that is reused for tensors of other sizes. The engine keeps no
+     * packed copy of it.
      *
      * @param buffer an open tensor that this engine allocated
      * @throws IllegalArgumentException if the buffer is smaller than the shape
@@ -87,8 +87,8 @@ public interface Memory {
     }
 
     /**
-     * Bytes of a packed copy that this engine keeps of a range after the range has been the right side of a product. A
-     * product with the transposed range keeps the same number again. They are freed with the buffer.
+     * Bytes of the packed copy that this engine keeps of a range after a product with the range as its right side. A product
+     * with the transposed range keeps a second copy of the same size. Copies are freed with the buffer.
      *
      * @param rows the rows of the product
      */
@@ -97,8 +97,8 @@ public interface Memory {
     }
 
     /**
-     * Bytes of scratch memory that this engine takes for a product [m x k] [k x n], and holds from then on: the largest of
-     * all products, not their sum. They are not in {@link #allocatedBytes}.
+     * Bytes of scratch memory of a product [m x k] [k x n]. The engine keeps the largest scratch of all products, not their
+     * sum. They are not in {@link #allocatedBytes}.
      *
      * @param isRange whether the right side is a range, of which a copy may be kept ({@link #bytesKeptBeside})
      * @param product the type of the product
@@ -112,8 +112,7 @@ public interface Memory {
 
     /**
      * Copies {@code target.byteSize()} bytes (little-endian elements) of a tensor, from a byte offset, to host memory, in
-     * the order of the calls, and returns when they have arrived. The memory may be native or on the heap and begin at any
-     * address.
+     * the order of the calls, and returns after their arrival. The memory may be native or on the heap, at any address.
      *
      * @throws IllegalArgumentException if the bytes are not whole elements of the tensor
      */
@@ -121,8 +120,7 @@ public interface Memory {
 
     /**
      * Copies {@code source.byteSize()} bytes (little-endian elements) of host memory to a byte offset of a tensor, in the
-     * order of the calls, and returns when they have been read. The memory may be native or on the heap and begin at any
-     * address.
+     * order of the calls, and returns after they have been read. The memory may be native or on the heap, at any address.
      *
      * @throws IllegalArgumentException if the bytes are not whole elements of the tensor
      */
@@ -130,10 +128,10 @@ public interface Memory {
 
     /**
      * As {@link #copyToHost}, but begins when a fence is reached, whatever other work is pending, and may return before it
-     * is done. Calls after that fence may read the tensor meanwhile, and must not write or close it.
+     * is done. Until it is done, calls after that fence may read the tensor, but not write or close it.
      *
-     * @param target must stay unchanged and alive until the returned fence is reached; native memory, or on the heap if
-     *     the caller waits at once
+     * @param target must stay unchanged and alive until the returned fence is reached; native memory, or on the heap if the
+     *     caller waits at once
      * @param after a fence of this engine
      * @return reached when the bytes are in host memory
      */
@@ -158,8 +156,8 @@ public interface Memory {
 
     /**
      * Copies bytes of a tensor of any engine to the same place in a tensor of this one without the host, and may return
-     * before it is done. It begins at once, whatever work of the two engines is pending: the source has been written, and
-     * nothing uses the target, until the returned fence is reached.
+     * before it is done. It begins at once, whatever work of the two engines is pending. The source must be complete, and
+     * nothing may use the target until the returned fence is reached.
      *
      * @param source an open tensor of an engine of this process
      * @param target an open tensor of this engine
@@ -193,10 +191,11 @@ public interface Memory {
 
     /**
      * Copies bytes of a tensor to shared memory, and may return before it is done. It begins at once, whatever other work is
-     * pending: the tensor has been written. Copies to and from shared memory are done in the order of the calls.
+     * pending, so the tensor must be complete. Copies to and from shared memory are done in the order of the calls.
      *
-     * @param target that an engine of the same device in this process has shared or opened
-     * @return reached when every process can read the bytes; empty, and nothing is copied, if this device has no such way
+     * @param target memory that an engine of the same device in this process has shared or opened
+     * @return reached when every process can read the bytes; empty, and nothing is copied, if this device cannot copy
+     *     directly
      * @throws IllegalArgumentException if the bytes are not whole elements of the tensor, or not in the memory
      */
     default Optional<Fence> toShared(Tensor source, long byteOffset, long byteCount, Shared target,
@@ -214,8 +213,8 @@ public interface Memory {
     }
 
     /**
-     * Makes all further calls begin after a fence of an engine of this process is reached. The caller does not wait if both
-     * compute on devices of one kind. Any thread.
+     * Makes all further calls wait for a fence of an engine of this process. The calling thread does not wait if both
+     * devices are of one kind. Any thread.
      */
     default void waitFor(Fence other) {
         other.await();
@@ -237,7 +236,7 @@ public interface Memory {
      * @param sources of one type; a single one is copied
      * @param sourceFirst the index of the first element of each source, in row-major order
      * @param targets of the same type; a source may be among them if the elements are the same
-     * @param largest whether the largest is taken in place of the sum
+     * @param largest whether to take the largest element instead of the sum
      */
     default void reduce(List<Tensor> sources, long sourceFirst, List<Tensor> targets, long targetFirst, long count,
             boolean largest) {

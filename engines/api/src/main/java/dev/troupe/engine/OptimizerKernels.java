@@ -3,9 +3,9 @@ package dev.troupe.engine;
 /**
  * Updates of weights by their gradients, all of them float tensors. The contract of every kernel is {@link Engine}'s.
  *
- * <p>If products read weights of another type, an update also writes these: its {@code operands}, a product tensor of the
- * weights' shape, as {@link ElementwiseKernels#cast} makes them. They are null if products read the weights themselves, or
- * if the weights change again before any product.
+ * <p>If products read weights of another type, an update also writes {@code operands}: a product tensor of the weights'
+ * shape, equal to their {@link ElementwiseKernels#cast}. It is null if products read the weights themselves, or if the
+ * weights change again before any product.
  */
 public interface OptimizerKernels {
     /**
@@ -13,7 +13,7 @@ public interface OptimizerKernels {
      * dampening).
      *
      * @param momentum the factor by which the velocity decays
-     * @param nesterov whether the update looks one step of the momentum ahead
+     * @param nesterov whether to use Nesterov momentum
      * @param weightDecay decay, added to the gradient; 0 for tensors that do not decay
      * @param gradientScale a factor of every gradient (clipping)
      */

@@ -2,8 +2,8 @@ package dev.troupe.engine;
 
 /**
  * Philox4x32-10 (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3"): four random words from a counter of
- * four words and a key of two. No state is carried from one counter to the next, so an engine may make the words of many
- * counters at once, from the constants here.
+ * four words and a key of two. Counters are independent, so that an engine may compute the words of many counters
+ * concurrently, with the constants here.
  *
  * <p>Thread rule: one thread.
  */

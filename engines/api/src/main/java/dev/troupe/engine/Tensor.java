@@ -2,7 +2,7 @@ package dev.troupe.engine;
 
 /**
  * A dense row-major array in memory that its {@link Engine} owns. Two tensors share memory only if one is a
- * {@link Engine#range} or a {@link Engine#beginning} of the other, or both are of a third; there are no other views.
+ * {@link Engine#range} or {@link Engine#beginning} of the other, or both are views of a third.
  *
  * <p>Thread rule: as for its engine. Using a closed tensor is an error of the caller.
  */

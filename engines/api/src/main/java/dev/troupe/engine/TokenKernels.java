@@ -4,8 +4,8 @@ package dev.troupe.engine;
  * Kernels that read token ids: the embedding, and the loss against targets. The contract of every kernel is
  * {@link Engine}'s. Letters: B microbatch size, T sequence length, N = B T rows, C hidden size, V vocabulary size.
  *
- * <p>Rows that are not whole sequences, and an id that is neither a row of the table nor {@link #NOT_IN_SHARD}, nor as a
- * target {@link #NOT_COUNTED}, raise {@link IllegalArgumentException} before anything is written.
+ * <p>Rows that are not whole sequences, and invalid ids raise {@link IllegalArgumentException} before anything is written. A
+ * valid id is a row of the table, {@link #NOT_IN_SHARD}, or for targets {@link #NOT_COUNTED}.
  */
 public interface TokenKernels {
     /** An id without a row in the table: another rank has the row, in its shard of the vocabulary. */
@@ -42,9 +42,9 @@ public interface TokenKernels {
     void crossEntropyBoth(Tensor logits, Tensor targets, double scale, Tensor rowLoss, Tensor rowLogSumExp);
 
     /**
-     * The share of a shard of the vocabulary in the scaled sum of exponentials, in which no exponential overflows:
-     * {@code sums[n] = exp(rowLogSumExp[n] - highest[n])}, all float tensors [N]; highest is the largest rowLogSumExp of any
-     * shard (Shoeybi et al. 2019, section 3).
+     * The part of one vocabulary shard in the sum of exponentials, scaled so that none overflows:
+     * {@code sums[n] = exp(rowLogSumExp[n] - highest[n])}. All are float tensors [N]; highest is the largest rowLogSumExp of
+     * all shards (Shoeybi et al. 2019, section 3).
      */
     void shardSum(Tensor rowLogSumExp, Tensor highest, Tensor sums);
 

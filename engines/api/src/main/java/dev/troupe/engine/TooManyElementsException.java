@@ -6,8 +6,8 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 
 /**
- * A refusal of a tensor with more elements than an engine addresses: kernels, arrays and libraries index elements with 32
- * bits. The caller makes the tensor smaller, or divides it among more ranks.
+ * The refusal of a tensor with more elements than an engine can address: kernels, arrays and libraries index elements with
+ * 32 bits. The caller makes the tensor smaller, or divides it among more ranks.
  */
 public final class TooManyElementsException extends IllegalArgumentException {
     /** The most elements of a tensor that has memory of its own. */
@@ -31,7 +31,7 @@ public final class TooManyElementsException extends IllegalArgumentException {
     }
 
     /**
-     * Checks a shape that is to have memory.
+     * Checks a shape before its memory is allocated.
      *
      * @throws TooManyElementsException if it has more than {@link #MOST} elements
      */

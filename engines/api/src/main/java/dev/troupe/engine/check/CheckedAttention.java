@@ -6,7 +6,7 @@ import dev.troupe.engine.Kernel;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 
-/** The checks in front of attention. */
+/** The checks of the operands of attention. */
 abstract class CheckedAttention extends CheckedMemory {
     final IdCheck ids;
 

@@ -8,13 +8,13 @@ import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 
 /**
- * The checks in front of every engine. They refuse calls against the contract of {@link Engine} before the engine writes
- * anything, with the same sentences for all engines.
+ * An engine that checks operands, then calls another engine. A call against the contract of {@link Engine} is refused before
+ * anything is written, with the same message for all engines.
  *
  * <p>Thread rule: as of {@link Engine}; tensors may also be allocated and closed on any thread.
  */
 public class CheckedEngine extends CheckedTokens {
-    /** A checked engine over another, which nobody else calls from now on; closed with this one. */
+    /** A checked engine over another, which is closed with it and which nobody else may call. */
     public CheckedEngine(Engine engine) {
         super(engine);
     }

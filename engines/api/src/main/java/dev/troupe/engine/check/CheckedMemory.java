@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
-/** The memory of a checked engine, and digests of it: each of its tensors wraps one of the engine's own. */
+/** The memory and the digests of a checked engine: each of its tensors wraps one of the engine's own. */
 abstract class CheckedMemory implements Engine {
     final Engine engine;
     private final Operands[] operands;

@@ -4,7 +4,7 @@ import dev.troupe.engine.Engine;
 import dev.troupe.engine.Kernel;
 import dev.troupe.engine.Tensor;
 
-/** The checks in front of norms. */
+/** The checks of the operands of norms. */
 abstract class CheckedNorms extends CheckedAttention {
     CheckedNorms(Engine engine) {
         super(engine);

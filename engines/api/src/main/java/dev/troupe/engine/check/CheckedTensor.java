@@ -8,14 +8,15 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * A tensor of a checked engine: the engine's own tensor with its owner, whether it is closed, and its place in a buffer.
+ * A tensor of a checked engine: the engine's own tensor, with its owner, its state (open or closed) and its place in a
+ * buffer.
  */
 final class CheckedTensor extends EngineTensor {
     private static final ValueLayout.OfInt ID = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
     private final CheckedMemory owner;
     private final Tensor own;
-    /** The tensor with the elements: this one, or the one of which this is a range. */
+    /** The tensor that owns the elements: this one, or the one of which this is a range. */
     private final CheckedTensor buffer;
     private final long first;
     /** The integers that the host has written to a buffer of INT32; null for other types and engines without values. */

@@ -4,7 +4,7 @@ import dev.troupe.engine.Engine;
 import dev.troupe.engine.Kernel;
 import dev.troupe.engine.Tensor;
 
-/** The checks in front of embeddings and losses. */
+/** The checks of the operands of embeddings and losses. */
 abstract class CheckedTokens extends CheckedNorms {
     CheckedTokens(Engine engine) {
         super(engine);

@@ -5,8 +5,8 @@ import dev.troupe.engine.Kernel;
 import java.util.Locale;
 
 /**
- * A check of ids before a kernel reads them, since an id beyond a table would read foreign memory. It reads the host's copy,
- * and so does not wait for the engine.
+ * The check of ids before a kernel reads them: an id beyond a table would read foreign memory. It reads the host's copy, so
+ * that it does not wait for the engine.
  *
  * <p>Thread rule: the rule of kernels.
  */
@@ -17,7 +17,7 @@ final class IdCheck {
         this.engine = engine;
     }
 
-    /** Refuses ids that are neither below {@code limit} nor in another shard. */
+    /** Refuses ids that are neither below {@code limit} nor {@code NOT_IN_SHARD}. */
     void requireBelow(int limit, Kernel kernel, String name, CheckedTensor tensor) {
         require(limit, Engine.NOT_IN_SHARD, kernel, name, tensor);
     }

@@ -7,8 +7,8 @@ import java.util.Locale;
 
 /**
  * The checks of one method's operands before anything is written: each belongs to the engine, is open, and has the right
- * type and shape. An error names the method, the operand, the expectation and the finding. Engines check nothing again, so
- * these checks alone protect memory outside a tensor. A check that passes allocates nothing.
+ * type and shape. An error names the method and the operand, and what was expected and found. Engines do not check again, so
+ * only these checks protect memory outside a tensor. A check that passes allocates nothing.
  */
 final class Operands {
     private final CheckedMemory engine;
@@ -113,7 +113,7 @@ final class Operands {
         return own;
     }
 
-    /** A product matrix with the number of rows, or columns when transposed, that another has columns. */
+    /** A product matrix with as many rows, or columns if transposed, as x has columns. */
     CheckedTensor weight(Tensor tensor, boolean transposed, CheckedTensor x) {
         CheckedTensor own = matrix("weight", tensor);
         if (own.size(transposed ? 1 : 0) != x.size(1)) {

@@ -36,9 +36,9 @@ public final class BitHash {
     private static final ValueLayout.OfLong WORD = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     /** Fits the first cache of a core: with vectors shorter than a block, a chunk is read once for each part of a block. */
     public static final int CHUNK_BYTES = 1 << 14;
-    /** A block for each bit of a word: after them a bit has been rotated to every place, and is back at its own. */
+    /** A block for each bit of a word: within a half, a bit is rotated to every place and back. */
     private static final int HALF_BYTES = Long.SIZE * BLOCK_BYTES;
-    /** Coprime to 64, so that a bit is rotated to every place before it is back at its own. */
+    /** Coprime to 64, so that a bit is rotated to every place before it returns to its own. */
     private static final int TURN = 23;
     /** The golden ratio in 64 bits, as SplitMix64 has it. */
     private static final long GOLDEN = 0x9E37_79B9_7F4A_7C15L;
@@ -55,7 +55,7 @@ public final class BitHash {
     private long total;
     private long byteCount;
     private boolean isFinite;
-    // Finite or not: a one added at the lowest bit of the exponent carries into the sign if the exponent is all ones.
+    // Whether all are finite: a one added at the lowest bit of an exponent carries into the sign if all its bits are ones.
     private long exponents;
     private long lowest;
     private long signs;
@@ -71,7 +71,7 @@ public final class BitHash {
         signs = signs(type);
     }
 
-    /** The exponents of the numbers in a word; no bits for numbers that are always finite. */
+    /** The mask of the exponents of the numbers in a word; 0 for numbers that are always finite. */
     public static long exponents(DataType type) {
         return switch (type) {
             case FLOAT32 -> 0x7F80_0000_7F80_0000L;
@@ -81,7 +81,7 @@ public final class BitHash {
         };
     }
 
-    /** The lowest bits of the exponents of the numbers in a word. */
+    /** The mask of the lowest bits of the exponents in a word. */
     public static long lowest(DataType type) {
         return switch (type) {
             case FLOAT32 -> 0x0080_0000_0080_0000L;
@@ -91,12 +91,12 @@ public final class BitHash {
         };
     }
 
-    /** The signs of the numbers in a word. */
+    /** The mask of the signs in a word. */
     public static long signs(DataType type) {
         return exponents(type) << 1 & ~exponents(type);
     }
 
-    /** Takes in more numbers, whole chunks in each call before the last. */
+    /** Adds more numbers; only the last call may end within a chunk. */
     public void add(MemorySegment numbers) {
         for (long at = 0; at < numbers.byteSize(); at += CHUNK_BYTES) {
             MemorySegment chunk = numbers.asSlice(at, Math.min(CHUNK_BYTES, numbers.byteSize() - at));
@@ -130,7 +130,7 @@ public final class BitHash {
         isFinite &= (carried & signs) == 0;
     }
 
-    /** Takes in the words of whole blocks at as many places as two vectors have. */
+    /** Adds the words of whole blocks at the places of two vectors. */
     private void addBlocks(MemorySegment chunk, int place) {
         int next = place + LONGS.length();
         int end = wholeBytes(chunk);

@@ -8,7 +8,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** Operands that are copied from an engine, and outputs that are copied back. */
+/** Operands copied from an engine to the host, and outputs copied back. */
 final class CopiedOperands implements HostOperands {
     private final Memory memory;
     private final Map<Tensor, double[]> outputs = new LinkedHashMap<>();

@@ -4,11 +4,11 @@ import dev.troupe.engine.Engine;
 import dev.troupe.engine.Kernel;
 import java.util.function.Consumer;
 
-/** The way by which kernels of an engine run on the host. */
+/** The base of kernels that run on the host instead of the engine. */
 interface Fallback extends Engine {
     /**
-     * Runs the definition of a kernel. An engine with tensors on the host may give the loops its own arrays, and an engine
-     * that computes nothing leaves them out.
+     * Runs the definition of a kernel. An engine with tensors on the host may pass its own arrays, and an engine that
+     * computes nothing skips the loops.
      *
      * @param definition reads operands, computes, and writes outputs, or calls other kernels of this engine
      */

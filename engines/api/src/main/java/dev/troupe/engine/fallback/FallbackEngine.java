@@ -1,11 +1,11 @@
 package dev.troupe.engine.fallback;
 
 /**
- * An engine that needs no kernel of its own: each kernel is computed on the host, in float64, from copies of its operands,
- * until the engine overrides it. Results have the bits of the reference engine with the same types.
+ * An engine with a default for every kernel, which computes on the host, in float64, from copies of the operands. Results
+ * have the bits of the reference engine with the same types.
  *
- * <p>An engine implements this interface and has {@link dev.troupe.engine.Memory}'s five methods without a default, its kind
- * and its types to start with; {@code docs/add-an-engine.md} lists the kernels to write first.
+ * <p>A new engine implements this interface with the five methods of {@link dev.troupe.engine.Memory} that have no default,
+ * its kind and its types. {@code docs/add-an-engine.md} lists the kernels to override first.
  *
  * <p>The kernels of attention share a state, so an engine overrides {@link #attentionStateShape}, {@link #causalAttention},
  * {@link #groupedAttention} and their backwards together, or none of them.

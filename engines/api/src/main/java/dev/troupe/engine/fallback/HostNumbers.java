@@ -38,7 +38,7 @@ public final class HostNumbers {
         }
     }
 
-    /** Puts all numbers of some bytes into an array, from an index on. */
+    /** Loads all numbers of some bytes into an array, from an index on. */
     public static void load(DataType type, MemorySegment bytes, double[] numbers, int first) {
         int count = Math.toIntExact(bytes.byteSize() / type.elementBytes());
         switch (type) {
@@ -57,12 +57,12 @@ public final class HostNumbers {
         }
     }
 
-    /** Puts all integers of some bytes into an array, from an index on. */
+    /** Loads all integers of some bytes into an array, from an index on. */
     public static void load(MemorySegment bytes, int[] integers, int first) {
         MemorySegment.copy(bytes, INT, 0, integers, first, Math.toIntExact(bytes.byteSize() / Integer.BYTES));
     }
 
-    /** Fills some bytes with numbers of an array, from an index on; each is a number of the type already. */
+    /** Stores numbers of an array, from an index on, until the bytes are full; each is a number of the type already. */
     public static void store(DataType type, double[] numbers, int first, MemorySegment bytes) {
         int count = Math.toIntExact(bytes.byteSize() / type.elementBytes());
         switch (type) {
@@ -81,7 +81,7 @@ public final class HostNumbers {
         }
     }
 
-    /** Fills some bytes with integers of an array, from an index on. */
+    /** Stores integers of an array, from an index on, until the bytes are full. */
     public static void store(int[] integers, int first, MemorySegment bytes) {
         MemorySegment.copy(integers, first, bytes, INT, 0, Math.toIntExact(bytes.byteSize() / Integer.BYTES));
     }

@@ -13,7 +13,7 @@ public interface HostOperands {
     /** The integers of an input. */
     int[] ids(Tensor input);
 
-    /** An array for an output that the kernel overwrites as a whole; its contents at first are arbitrary. */
+    /** An array for an output that the kernel overwrites completely; its initial contents are arbitrary. */
     double[] output(Tensor output);
 
     /** The numbers of an output that the kernel adds to, or changes in part. */

@@ -1,9 +1,9 @@
 package dev.troupe.engine.provider;
 
-/** An ability that some engines have and others lack, whatever their settings are. */
+/** An ability of a kind of engine, whatever its settings. */
 public enum Capability implements Need {
     /** Tensors hold values, and kernels compute them. An engine without it keeps time, by a {@link WorkClock}. */
     VALUES,
-    /** Kernels drop out; without it they refuse any {@link dev.troupe.engine.Dropout} that drops. */
+    /** Kernels apply dropout; without it they refuse a {@link dev.troupe.engine.Dropout} with a probability above 0. */
     DROPOUT
 }

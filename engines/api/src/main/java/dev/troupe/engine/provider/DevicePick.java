@@ -6,7 +6,7 @@ import java.util.OptionalInt;
  * The choice of an engine's device on its machine; unused by engines without devices.
  *
  * @param ordinal the device that the configuration names, from 0; empty to assign devices in rotation
- * @param turn the number of the engine on its machine, from 0, for the rotation
+ * @param turn the index of the engine on its machine, from 0, for the rotation
  */
 public record DevicePick(OptionalInt ordinal, int turn) {
     public static final DevicePick FIRST = new DevicePick(OptionalInt.empty(), 0);

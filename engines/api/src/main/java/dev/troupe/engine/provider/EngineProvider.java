@@ -6,7 +6,9 @@ import dev.troupe.engine.check.CheckedEngine;
 import java.util.List;
 import java.util.Optional;
 
-/** Opens engines of one kind. Found with {@link java.util.ServiceLoader}; an instance may be used from any thread. */
+/**
+ * The factory of engines of one kind. Found with {@link java.util.ServiceLoader}; an instance may be used from any thread.
+ */
 public interface EngineProvider {
     /** The value of {@code engine.kind} that picks this provider. */
     String kind();
@@ -27,7 +29,7 @@ public interface EngineProvider {
         return obstacle(need).isEmpty();
     }
 
-    /** Returns the obstacle of an engine of float32 for settings with other parameters. */
+    /** Returns an obstacle if the parameters are not float32. */
     static Optional<String> unlessFloat32(String kind, EngineSettings settings) {
         return settings.parameterType() == DataType.FLOAT32
                 ? Optional.empty()
@@ -36,22 +38,22 @@ public interface EngineProvider {
     }
 
     /**
-     * A warning before a run with such settings, in one sentence: its results will be right, but it will be slower than the
-     * settings promise. Called only without an {@link #obstacle}.
+     * A warning before a run with such settings, in one sentence, if they make it slower than they promise with right
+     * results. Called only without an {@link #obstacle}.
      */
     default Optional<String> caution(EngineSettings settings) {
         return Optional.empty();
     }
 
     /**
-     * Something that keeps this engine from the machine's full speed, such as a variable of the environment, in one
-     * sentence; empty if nothing does. May load native code.
+     * A reason why this engine is slower than the machine allows, such as an environment variable, in one sentence; empty if
+     * there is none. May load native code.
      */
     default Optional<String> limit() {
         return Optional.empty();
     }
 
-    /** Whether its engines are on devices, among which {@link EngineSettings#device} chooses. */
+    /** Whether its engines are on devices; {@link EngineSettings#device} then chooses one. */
     default boolean hasDevices() {
         return false;
     }
@@ -67,7 +69,7 @@ public interface EngineProvider {
     }
 
     /**
-     * Opens an engine for all stages of one rank, with the checks of operands in front of it.
+     * Opens an engine for all stages of one rank, with checks of operands.
      *
      * @throws IllegalStateException with the sentence of {@link #obstacle}, if any
      */
@@ -81,7 +83,7 @@ public interface EngineProvider {
     /** Creates an engine without checks of operands. {@link #open} is the only caller. */
     Engine create(EngineSettings settings);
 
-    /** Returns the clock of one rank's works. Called once for each engine that is opened. */
+    /** Returns the clock of one rank's work. Called once for each engine. */
     default WorkClock clock(EngineSettings settings) {
         return WorkClock.NONE;
     }

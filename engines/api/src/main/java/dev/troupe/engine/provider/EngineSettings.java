@@ -45,7 +45,7 @@ public record EngineSettings(DataType parameterType, DataType computeType, int t
         this(parameterType, parameterType, threads);
     }
 
-    /** Whether products read a narrower type than they add up in. */
+    /** Whether products read a narrower type than they sum in. */
     public boolean mixesTypes() {
         return computeType != parameterType;
     }

@@ -3,8 +3,8 @@ package dev.troupe.engine.provider;
 /**
  * The result of an engine's search for a library on this machine.
  *
- * @param what the library, in a word
- * @param words the places searched, and the finding, for a person
+ * @param what the name of the library
+ * @param words the places searched and the result, for a person
  */
 public record Finding(String what, boolean isFound, String words) {
 }

@@ -14,8 +14,7 @@ import java.util.stream.Collectors;
  */
 public final class InstalledEngines {
     /**
-     * Engines of this repository by name, since a jar that was shaded without merging its service files registers only one
-     * of them.
+     * Engines of this repository by name, since a jar shaded without merging its service files registers only one of them.
      */
     private static final List<String> OWN = List.of("cpu.Cpu", "cuda.Cuda", "emulated.Emulated", "nd4j.Nd4j",
             "reference.Reference");
@@ -45,8 +44,8 @@ public final class InstalledEngines {
     }
 
     /**
-     * Returns the class loader for services, configuration and threads of a run: the calling thread's if it finds
-     * this library, as an application's does, otherwise the library's own.
+     * Returns the class loader for services, configuration and threads of a run: the calling thread's if it finds this
+     * library, as in an application; otherwise the library's own.
      */
     public static ClassLoader loader() {
         ClassLoader ofThread = Thread.currentThread().getContextClassLoader();

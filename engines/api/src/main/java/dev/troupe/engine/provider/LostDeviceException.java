@@ -1,8 +1,8 @@
 package dev.troupe.engine.provider;
 
 /**
- * A failure of a device after which this process cannot use it again: no engine of the process computes any more, and the
- * contents of the device are lost. Any call of any engine of that kind may raise it; only another process can continue.
+ * A failure after which this process cannot use the device again. Its contents are lost, and any call of any engine of that
+ * kind may raise this. Only another process can continue.
  */
 public final class LostDeviceException extends IllegalStateException {
     private static final long serialVersionUID = 1L;
@@ -11,7 +11,7 @@ public final class LostDeviceException extends IllegalStateException {
         super(message);
     }
 
-    /** Whether a failure is one, or is caused by one. */
+    /** Whether a failure is a lost device, or has one as its cause. */
     public static boolean isBehind(Throwable failure) {
         Throwable at = failure;
         while (at != null && !(at instanceof LostDeviceException)) {

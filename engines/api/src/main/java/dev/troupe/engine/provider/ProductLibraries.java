@@ -6,12 +6,12 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The libraries that can compute an engine's matrix products. A choice among them is a text in the configuration, and in
- * {@link EngineSettings#products}; another choice computes other bits.
+ * The libraries that can compute an engine's matrix products. The choice is a text in the configuration and in
+ * {@link EngineSettings#products}; each choice computes its own bits.
  */
 public interface ProductLibraries {
     /**
-     * Whether a choice is one of this engine, installed or not. A configuration or a checkpoint may have another engine's
+     * Whether a choice belongs to this engine, installed or not. A configuration or checkpoint may have another engine's
      * choice.
      */
     boolean knows(String choice);
@@ -23,8 +23,8 @@ public interface ProductLibraries {
     String own();
 
     /**
-     * Returns the choice by the table that was measured on this processor with these versions of the libraries; without such
-     * a table, the choice of the engine's own library.
+     * Returns the fastest choice by a table measured on this processor with these library versions; without such a table,
+     * the engine's own library.
      *
      * @param cache the folder of the table
      * @throws IllegalStateException with a sentence, if the table is damaged
@@ -32,10 +32,10 @@ public interface ProductLibraries {
     String fastest(DataType computeType, Path cache);
 
     /**
-     * Measures and keeps the table of this processor, if the engine uses a table and has none yet.
+     * Measures and saves the table of this processor, if the engine uses a table and has none yet.
      *
      * @return lines for a person: the library of each form of product, with date and file of the table, or why there is none
-     * @throws IllegalStateException with a sentence, if a table is damaged or cannot be kept
+     * @throws IllegalStateException with a sentence, if a table is damaged or cannot be saved
      */
     List<String> measured(Path cache);
 

@@ -8,7 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 
-/** Native libraries that a user or a search names by their files. */
+/** A loader of native libraries by their files. */
 public final class SharedLibrary {
     private static final byte[] ELF = {0x7f, 'E', 'L', 'F'};
 
@@ -18,7 +18,7 @@ public final class SharedLibrary {
     /**
      * Loads a library for the rest of the process.
      *
-     * @param what the library, in a word
+     * @param what the name of the library
      * @throws IllegalStateException with a sentence, if the file is missing or cannot be loaded
      */
     @SuppressWarnings("restricted")
@@ -37,7 +37,7 @@ public final class SharedLibrary {
         }
     }
 
-    /** For any other file the JVM would print a warning about stack guards. */
+    /** Returns whether a file is a shared library; for other files the JVM would warn about stack guards. */
     private static boolean isShared(String what, Path file) {
         try (InputStream content = Files.newInputStream(file)) {
             return Arrays.equals(content.readNBytes(ELF.length), ELF);

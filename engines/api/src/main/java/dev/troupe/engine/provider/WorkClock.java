@@ -1,8 +1,8 @@
 package dev.troupe.engine.provider;
 
 /**
- * The clock of an engine that computes nothing: between begin and end of a work passes its cost, whatever kernels are called
- * meanwhile. Engines that compute have {@link #NONE}.
+ * The clock of an engine that computes nothing: each work takes its cost, whatever kernels are called in it. Engines that
+ * compute have {@link #NONE}.
  *
  * <p>Thread rule: the rank's thread.
  */
@@ -19,6 +19,6 @@ public interface WorkClock {
 
     void begins(int stage, Work work);
 
-    /** Returns when the time of the begun work is over. */
+    /** Waits until the time of the begun work is over. */
     void ends();
 }

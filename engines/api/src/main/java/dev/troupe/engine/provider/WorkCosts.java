@@ -1,6 +1,6 @@
 package dev.troupe.engine.provider;
 
-/** The time of each work of each stage on an engine that keeps time instead of computing. Any thread. */
+/** The costs of each work of each stage, for an engine that keeps time instead of computing. Any thread. */
 @FunctionalInterface
 public interface WorkCosts {
     /** The time of one work, in nanoseconds, at least 0. */

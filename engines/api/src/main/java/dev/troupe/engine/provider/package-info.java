@@ -1,5 +1,5 @@
 /**
- * How engines are found and opened: {@link dev.troupe.engine.provider.EngineProvider}, the needs of a run, and the clock of
- * an engine that does not compute.
+ * The discovery and opening of engines: {@link dev.troupe.engine.provider.EngineProvider}, the needs of a run, and the clock
+ * of an engine that does not compute.
  */
 package dev.troupe.engine.provider;

@@ -3,9 +3,9 @@ package dev.troupe.engine.structural;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Tensor;
 
-/** The memory of a kernel in addition to its operands, as far as shapes determine it. */
+/** The memory of a kernel in addition to its operands, derived from shapes. */
 public sealed interface Cost {
-    /** The cost of a kernel without a matrix product: no memory that a plan must know. */
+    /** The cost of a kernel without a matrix product: no additional memory. */
     Cost NO_PRODUCT = new NoProduct();
 
     record NoProduct() implements Cost {

@@ -10,14 +10,14 @@ import java.util.IdentityHashMap;
 import java.util.Set;
 
 /**
- * A substitute for an engine that only counts: {@link #allocatedBytes} is the number of bytes that the other engine would
- * have allocated, with the scratch memory of its products. A tensor that is too large for any engine is refused here too.
+ * A substitute for an engine that only counts bytes: {@link #allocatedBytes} is what the engine would have allocated, with
+ * the scratch memory of its products. Tensors too large for any engine are refused.
  */
 public final class SizingEngine extends StructuralEngine {
     private final Engine model;
-    /** The largest of any product so far; one thread calls kernels. */
+    /** The largest scratch memory of any product so far; one thread calls kernels. */
     private long scratchBytes;
-    // Ranges that were the right side of a product, as they are and transposed.
+    // Ranges that were the right side of a product, plain and transposed.
     private final Set<Tensor> plain = Collections.newSetFromMap(new IdentityHashMap<>());
     private final Set<Tensor> transposed = Collections.newSetFromMap(new IdentityHashMap<>());
 

@@ -12,8 +12,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
 /**
- * An engine that computes nothing: its tensors have shapes and no memory. Each kernel is a {@link #work} of some
- * {@link Cost}; a kernel that is defined by others is theirs. Sums are 0.
+ * An engine that computes nothing: its tensors have shapes and no memory. Each kernel calls {@link #work} with its
+ * {@link Cost}, or the kernels that define it. Sums are 0.
  */
 public abstract class StructuralEngine implements FallbackEngine {
     private final DataType parameterType;

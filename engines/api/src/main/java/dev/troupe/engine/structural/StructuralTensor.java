@@ -6,7 +6,7 @@ import dev.troupe.engine.Shape;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** A tensor without memory, but with counted bytes. A range or a beginning counts none, since its buffer is counted. */
+/** A tensor without memory that counts its bytes. A range or a beginning counts none, since its buffer is counted. */
 final class StructuralTensor extends EngineTensor {
     private final boolean isRange;
     private final AtomicLong allocatedBytes;

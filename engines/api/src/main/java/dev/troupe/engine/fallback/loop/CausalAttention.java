@@ -5,7 +5,8 @@ import java.util.Arrays;
 
 /**
  * Causal attention of all heads (Vaswani et al. 2017, section 3.2); heads may share keys and values (Ainslie et al. 2023),
- * and a document sees itself alone. Letters: B microbatch size, T sequence length, H heads, D size of a head, N = B T rows.
+ * and a document attends only to itself. Letters: B microbatch size, T sequence length, H heads, D size of a head, N = B T
+ * rows.
  *
  * <p>Kept for the backward: the probabilities [B x H x T x T], zero for keys that a query does not see.
  */
@@ -22,7 +23,7 @@ public final class CausalAttention {
     private final int[] starts;
 
     /**
-     * Heads side by side in a matrix, some of its columns.
+     * Neighbouring heads in some columns of a matrix.
      *
      * @param columns of the matrix
      * @param first the first column of the first head
