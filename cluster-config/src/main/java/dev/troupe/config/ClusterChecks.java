@@ -14,7 +14,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/** The checks of the nodes of a cluster against each other, and against the world size. */
+/** The checks of the nodes of a cluster against each other and against the world size. */
 final class ClusterChecks {
     private static final String EMULATED = "emulated";
 
@@ -47,7 +47,7 @@ final class ClusterChecks {
         }
     }
 
-    /** Nodes share a media driver if their hosts are the same word, so each host must be written in one way. */
+    /** Requires one spelling of each host, since nodes share a media driver if their hosts are the same word. */
     void hosts() {
         for (int i = 0; i < drafts.size(); i++) {
             Draft draft = drafts.get(i);
@@ -132,7 +132,7 @@ final class ClusterChecks {
         return isRight;
     }
 
-    /** Returns whether every named rank is of the world and named once, and some node takes the others. */
+    /** Returns whether every named rank exists and is named once, and some node takes the others. */
     boolean ranks(ParallelLayout layout) {
         String world = layout.replicas().isEmpty()
                 ? "pipeline x data x tensor = " + layout.pipeline() + " x " + layout.data() + " x " + layout.tensor()

@@ -41,7 +41,7 @@ final class ClusterReader {
      *
      * @param values the values of its keys
      * @param node the node with the ranks that the file names
-     * @param isPlaced whether the rule places no ranks on it, since it is a standby or the file names them
+     * @param isPlaced whether its ranks are fixed, since it is a standby or the file names them
      */
     record Draft(Values values, NodeSpec node, boolean isPlaced) {
     }

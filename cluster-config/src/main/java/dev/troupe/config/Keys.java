@@ -124,7 +124,7 @@ public final class Keys {
             return whole;
         }
         List<Key> exact = all.stream().filter(key -> !key.path().startsWith(NODES) && key.name().equals(name)).toList();
-        // Two letters in common do not make short words similar.
+        // Short words with two letters in common are not similar.
         int farthest = Math.min(2, name.length() / 4);
         return !exact.isEmpty() || farthest == 0
                 ? exact

@@ -159,7 +159,7 @@ public final class RunSpec {
         return with(Map.of("faults", texts(others)));
     }
 
-    /** Returns the same run with none of its data for validation. */
+    /** Returns the same run without validation data. */
     public RunSpec onAllData() {
         return with(Map.of("data.validation-fraction", 0, "data.validation-path", ""));
     }
@@ -167,7 +167,7 @@ public final class RunSpec {
     /**
      * Returns the same run on one rank of one process, with the number of threads that each rank has here.
      *
-     * @param cores the processors that the ranks of this run divide among them if the engine has no number of threads
+     * @param cores the processors of this run's ranks, which they divide if the engine has no number of threads
      * @param schedule the schedule there
      */
     public RunSpec onOneRank(int cores, String schedule) {
@@ -183,7 +183,7 @@ public final class RunSpec {
         return with(others).unobserved();
     }
 
-    /** Returns the same run, which nobody watches. */
+    /** Returns the same run without observers. */
     public RunSpec unobserved() {
         return with(Map.of("observe.port", 0, "observe.tensorboard", false, "observe.sample-tokens", 0));
     }

@@ -11,7 +11,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * The choice of a buddy for each node: the node with replicas of its ranks' snapshots, which takes the ranks over if the
+ * The choice of a buddy for each node: the node that holds replicas of its ranks' snapshots, and takes over the ranks if the
  * node is lost. Pure functions.
  */
 public final class Buddies {
@@ -19,9 +19,8 @@ public final class Buddies {
     }
 
     /**
-     * Chooses a living buddy for every living node that has ranks: a node without ranks if there is one, else one
-     * with ranks; on another host if there is a choice; then the buddy of the fewest nodes; then the next in the order of
-     * the file, as a ring.
+     * Chooses a living buddy for every living node with ranks. The criteria, in this order: a node without ranks; on another
+     * host; the buddy of the fewest nodes; the next node of the file, as in a ring.
      *
      * @param nodes every node of the cluster
      * @param nodeOfRank for each rank its node, by index
@@ -49,14 +48,14 @@ public final class Buddies {
     }
 
     /**
-     * Returns the ranks, ascending, of nodes on other hosts with their buddies on this host while all nodes live. Nodes of
-     * one host map each other's snapshots, so that none of them holds a copy.
+     * Returns the ranks, ascending, with a buddy on this host while their node is on another one, if all nodes live. Nodes
+     * of one host map each other's snapshots, so that none of them holds a copy.
      */
     public static List<Integer> ranksCopiedTo(ClusterSpec cluster, String host) {
         return ranksCopied(cluster, (buddy, node) -> buddy.isOn(host) && !node.isOn(host));
     }
 
-    /** Returns the ranks, ascending, of nodes with their buddies on other hosts while all nodes live. */
+    /** Returns the ranks, ascending, with a buddy on another host, if all nodes live. */
     public static List<Integer> ranksCopied(ClusterSpec cluster) {
         return ranksCopied(cluster, (buddy, node) -> !buddy.isOn(node.host()));
     }

@@ -6,7 +6,7 @@ import java.util.OptionalInt;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The search for the brace that is not closed; the parser reports only that the file ends too early. */
+/** The search for an unclosed brace, for which the parser reports only that the file ends too early. */
 final class Braces {
     /** Texts and comments, in which a brace does not count, the indent of a line, and braces. */
     private static final Pattern TOKEN = Pattern

@@ -15,14 +15,14 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The size of a configuration once its substitutions are replaced, computed before they are, since a few lists that repeat
- * each other are larger than any memory. One thread.
+ * The size of a configuration with its substitutions, computed before they are replaced: a few lists that repeat each other
+ * would fill any memory. One thread.
  */
 public final class Expansion {
     /** The maximum number of characters of a configuration; a file has at most half as many. */
     public static final long MOST_CHARACTERS = 2 << 20;
 
-    /** Each is resolved with all before it; 1,000 take ten seconds. */
+    /** Most substitutions of a value by itself; each is resolved with all before it, and 1,000 take ten seconds. */
     private static final int MOST_OF_ITSELF = 200;
     private static final Pattern SUBSTITUTION = Pattern.compile("\\$\\{\\??([^}]*)}");
     private static final ConfigRenderOptions TEXT = ConfigRenderOptions.concise();
@@ -76,7 +76,7 @@ public final class Expansion {
                 continue;
             }
             itself++;
-            // The substitution that += writes doubles nothing: it is the first part of its value, and a list follows.
+            // The substitution of += does not double the value: it is the first part, and a list follows.
             boolean isFirst = substitution.start() == 0 || text.charAt(substitution.start() - 1) == ',';
             factor = bounded(factor * (isFirst && text.startsWith("[", substitution.end()) ? 1 : 2));
         }

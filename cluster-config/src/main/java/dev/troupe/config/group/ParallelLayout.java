@@ -10,14 +10,14 @@ import java.util.stream.IntStream;
 
 /**
  * The grid of ranks: pipeline x data x tensor, numbered tensor fastest, then data, then pipeline, as in Megatron-LM
- * (Narayanan et al. 2021). Ranks that exchange most have neighbouring numbers, and so are placed near each other. If the
- * stages of one pipeline are on several ranks each, the data coordinate numbers these replicas. Immutable.
+ * (Narayanan et al. 2021). Ranks that exchange most have neighbouring numbers, and are placed near each other. If the stages
+ * of one pipeline are on several ranks each, the data coordinate numbers these replicas. Immutable.
  *
  * @param pipeline P, ranks in a pipeline, at least 1
  * @param data D, parallel pipelines, at least 1
  * @param tensor T, ranks that share a stage, at least 1
- * @param replicas the number of ranks of each place in the one pipeline, among which its microbatches rotate; empty
- *     for one each
+ * @param replicas the number of ranks of each place in the one pipeline, among which its microbatches rotate; empty for one
+ *     each
  */
 public record ParallelLayout(int pipeline, int data, int tensor, List<Integer> replicas) {
 
@@ -99,7 +99,7 @@ public record ParallelLayout(int pipeline, int data, int tensor, List<Integer> r
         return before(pipeline) * tensor;
     }
 
-    /** Returns the number of ranks with the same part of the same weights at a place of the pipeline: D, or its replicas. */
+    /** Returns the number of ranks with the same part of the weights at a place of the pipeline: D, or its replicas. */
     public int holders(int place) {
         return replicas.isEmpty() ? data : replicas.get(place);
     }
@@ -151,7 +151,7 @@ public record ParallelLayout(int pipeline, int data, int tensor, List<Integer> r
         };
     }
 
-    /** Returns the number of the pipeline that a rank belongs to; replicas belong to one. */
+    /** Returns the pipeline of a rank; all replicas belong to the same one. */
     private int pipelineOf(Coordinates at) {
         return replicas.isEmpty() ? at.data() : 0;
     }

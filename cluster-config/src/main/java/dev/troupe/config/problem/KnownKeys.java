@@ -101,7 +101,7 @@ public final class KnownKeys {
     }
 
     static List<String> nearest(String found, Set<String> candidates, ToIntFunction<String> distance) {
-        // A quarter of the word: a guess farther away would not look like the word.
+        // At most a quarter of the word, since a more distant suggestion would not resemble it.
         int limit = Math.clamp(found.length() / 4, 1, 3);
         int smallest = candidates.stream().mapToInt(distance).min().orElse(Integer.MAX_VALUE);
         return smallest > limit

@@ -50,8 +50,7 @@ public record LearningRateSpec(Schedule schedule, double peak, double minimum, i
             values.report(MINIMUM, "at most the peak, which is " + peak, "" + minimum,
                     "set it below the peak, or the schedule to constant");
         }
-        // A run may end inside its warm-up, or before its decay, if it has few steps; but an explicit end of the decay
-        // must lie after both.
+        // A short run may end in its warm-up or before its decay, but an explicit end of the decay must be after both.
         boolean isDecayAskedFor = decays && values.sound(WARMUP, DECAY, "training.steps") && decaySteps != steps;
         if (isDecayAskedFor && decaySteps < warmupSteps) {
             values.report(DECAY, "at least the " + warmupSteps + " warm-up steps, which it includes",
@@ -73,10 +72,7 @@ public record LearningRateSpec(Schedule schedule, double peak, double minimum, i
         return new LearningRateSpec(schedule, peak, minimum, warmupSteps, stableSteps, decaySteps);
     }
 
-    /**
-     * Returns the steps of the warm-up. The default belongs to the default peak, so a peak that is given has none unless
-     * one is given too; and the default gives way to the end of a stable part or of a decay.
-     */
+    /** Returns the steps of the warm-up; by default none with a given peak, and no more than a stable part or decay has. */
     private static int warmupSteps(Values values, int stableSteps, int decaySteps) {
         int steps = values.integer(WARMUP, 0, MAX);
         if (values.isGiven(WARMUP)) {

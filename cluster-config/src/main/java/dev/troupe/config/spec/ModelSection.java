@@ -31,7 +31,7 @@ public record ModelSection(Optional<Path> directory, Optional<String> family, Ma
     private static final String HEAD_SIZE = "head-size";
     private static final String SEQUENCE_LENGTH = "model.sequence-length";
     private static final String VOCABULARY = "model.vocabulary-size";
-    /** Keys of some families only; 0 is the family's own number. */
+    /** Keys of some families only; 0 means the family's own number. */
     private static final List<String> COUNTS = List.of("key-value-heads", HEAD_SIZE, "inner");
     private static final List<String> NUMBERS = List.of("norm-epsilon", "rotary-base");
 
@@ -108,8 +108,8 @@ public record ModelSection(Optional<Path> directory, Optional<String> family, Ma
     }
 
     /**
-     * Reports numbers that the ranks of a tensor group cannot divide among them: T must divide the heads, the hidden size if
-     * all heads have one width, and the sequence if it is divided too. The vocabulary may divide unevenly.
+     * Reports numbers that a tensor group cannot divide. T must divide the heads, the hidden size if all heads have one
+     * width, and with sequence parallelism the sequence. The vocabulary may be divided unevenly.
      */
     public void checkTensor(Values read, ParallelSpec parallel) {
         if (!read.sound("parallel.tensor", "model.from")) {

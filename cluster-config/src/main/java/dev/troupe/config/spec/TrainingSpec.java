@@ -9,7 +9,7 @@ import java.util.Objects;
  * The settings of training: the section {@code training} of the defaults, which describe each key.
  *
  * @param globalBatchSize sequences per step over all pipelines: data x M x microbatch size
- * @param seed seed of the initial weights and of everything random but the order of the data
+ * @param seed seed of the initial weights and of all random numbers except the order of the data
  */
 public record TrainingSpec(int steps, int globalBatchSize, int microbatchSize, long seed, Precision precision,
         double dropout, LoraSpec lora, UpdateSpec update, MemorySpec memory, CommitSpec commits) {

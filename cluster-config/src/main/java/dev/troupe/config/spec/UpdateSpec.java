@@ -5,7 +5,7 @@ import dev.troupe.config.value.Range;
 import dev.troupe.config.value.Values;
 import java.util.Objects;
 
-/** The settings on the way from the loss of a step to new weights. */
+/** The settings of the update: loss scale, clipping, exchange of gradients, optimizer and learning rate. */
 public record UpdateSpec(LossScaleSpec lossScale, double gradientClip, GradientExchange gradientExchange,
         OptimizerSpec optimizer, LearningRateSpec learningRate) {
 

@@ -41,7 +41,7 @@ public final class ConfigText {
                     line(inner, "]");
                 }
                 case null -> {
-                    // A key that the run has no value for.
+                    // A key without a value in this run.
                 }
                 case ConfigValue value -> line(inner, name + " = " + value.render(PLAIN));
             }

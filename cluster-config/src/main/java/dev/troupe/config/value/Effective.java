@@ -11,24 +11,24 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** The values that take effect, by key: as they were read, or as a reader has settled on them. */
+/** The values that take effect, by key: as they were read, or as a reader has settled them. */
 final class Effective {
     private final Map<String, Optional<Entry>> entries = new LinkedHashMap<>();
 
     private record Entry(Object value, ConfigOrigin origin) {
     }
 
-    /** Keeps a value as it was read, unless the key has an entry. */
+    /** Adds a value as it was read, unless the key has an entry. */
     void read(String key, Object value, ConfigOrigin origin) {
         entries.putIfAbsent(key, Optional.of(new Entry(value, origin)));
     }
 
-    /** Keeps this value, whatever is read. */
+    /** Sets the value of a key, also for later reads. */
     void settle(String key, Object value, ConfigOrigin origin) {
         entries.put(key, Optional.of(new Entry(value, origin)));
     }
 
-    /** Keeps no value of a key. */
+    /** Removes the value of a key. */
     void leaveOut(String key) {
         entries.put(key, Optional.empty());
     }

@@ -34,7 +34,7 @@ record Lookup(Config all, Config given, Config defaults, String scope, String se
         return value == null ? find(defaults, key) : value;
     }
 
-    /** Returns the line to name in a problem: the line of the list's section, if the section leaves the key out. */
+    /** Returns the line to name in a problem; if a list's section lacks the key, the line of the section. */
     ConfigOrigin place(String key) {
         return section.isEmpty() || isGiven(key) ? value(key).origin() : given.root().origin();
     }

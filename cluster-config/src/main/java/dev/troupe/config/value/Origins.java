@@ -14,7 +14,7 @@ final class Origins {
             return "the default";
         }
         if (text.startsWith(Sources.SETTING + ": ")) {
-            return Sources.SETTING; // a command line has no line number
+            return Sources.SETTING; // the command line has no line numbers
         }
         String line = ": " + origin.lineNumber();
         return text.endsWith(line)

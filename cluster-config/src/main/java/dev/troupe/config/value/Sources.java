@@ -155,7 +155,7 @@ public record Sources(Config all, Config given, Config defaults, KnownKeys keys)
         return overrides;
     }
 
-    /** Plain text is not parsed, since layouts and paths have characters that HOCON wants in quotes. */
+    /** Returns plain text unparsed, since layouts and paths have characters that HOCON requires in quotes. */
     private static ConfigValue settingValue(String text) {
         if (text.startsWith("[") || text.startsWith("\"")) {
             ConfigParseOptions options = ConfigParseOptions.defaults().setOriginDescription(SETTING);
@@ -228,7 +228,7 @@ public record Sources(Config all, Config given, Config defaults, KnownKeys keys)
         String origin = malformed.origin() == null ? "" : malformed.origin().description() + ": ";
         String bare = message.startsWith(origin) ? message.substring(origin.length()) : message;
         String line = ADVICE.matcher(bare.replaceAll("\\p{Cntrl}+", " ")).replaceAll("").strip();
-        if (line.length() > LONGEST_REASON) { // some have the whole configuration
+        if (line.length() > LONGEST_REASON) { // some contain the whole configuration
             line = line.substring(0, LONGEST_REASON) + " ...";
         }
         return "an error: " + (line.endsWith(".") ? line.substring(0, line.length() - 1) : line);

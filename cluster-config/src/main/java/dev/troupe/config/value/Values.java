@@ -127,7 +127,7 @@ public final class Values {
         effective.settle(key, value, value(key).origin());
     }
 
-    /** Lets no value of these keys take effect, since the run has no use for them. */
+    /** Removes the values of these keys, which have no effect in the run. */
     public void leaveOut(String... keys) {
         Arrays.stream(keys).forEach(effective::leaveOut);
     }

@@ -15,7 +15,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.function.Consumer;
 
 /**
- * The losses and logits of a whole model on one engine, a sequence at a time. S is the sequence length, V the vocabulary.
+ * An evaluator of a whole model on one engine: losses and logits, a sequence at a time. S is the sequence length, V the
+ * vocabulary.
  *
  * <p>Thread rule: as for the engine, which stays the caller's.
  */

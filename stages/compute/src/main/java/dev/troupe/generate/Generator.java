@@ -15,9 +15,9 @@ import java.util.SplittableRandom;
 import java.util.function.IntPredicate;
 
 /**
- * The continuation of a prompt, token by token, with a whole model on one engine. A prompt is read by one forward, which
- * leaves the keys and values of its places in a cache, and each token after it costs a forward of one row. If a text becomes
- * longer than the model reads at a time, its end is read as a prompt again for each token.
+ * A generator that continues a prompt, token by token, with a whole model on one engine. One forward reads the prompt and
+ * caches the keys and values of its places; each further token costs a forward of one row. If the text is longer than the
+ * context, its end is read as a prompt again for each token.
  *
  * <p>Thread rule: as for the engine, which stays the caller's.
  */
@@ -38,8 +38,8 @@ public final class Generator implements AutoCloseable {
     /**
      * Reads a whole model.
      *
-     * @param most tokens of prompt and text that the model reads at a time, if it has positions for them: the cache has room
-     *     for all of them, and a published model may have positions for 131,072
+     * @param most the most tokens of the context, if the model has positions for them. The cache is allocated for all of
+     *     them, and a published model may have 131,072 positions
      * @throws dev.troupe.weights.WeightException if the source lacks a tensor
      */
     public Generator(Engine engine, ModelSpec model, WeightSource source, int most) {
@@ -58,7 +58,7 @@ public final class Generator implements AutoCloseable {
     /**
      * Samples tokens after a prompt. The same arguments on the same weights and engine give the same tokens.
      *
-     * @param prompt at least one token id; of a longer one than the model reads at a time, its end counts
+     * @param prompt at least one token id; if the prompt is longer than the context, only its end counts
      * @param count the number of tokens to add
      * @param sampling the rule by which a token is drawn
      * @return the new tokens alone
@@ -92,7 +92,7 @@ public final class Generator implements AutoCloseable {
         return Arrays.copyOfRange(text, prompt.length, text.length);
     }
 
-    /** Reads tokens as the beginning of a text; its activations remain allocated for the next ones of this length. */
+    /** Reads tokens as the beginning of a text; activations are reused for prompts of this length. */
     private void readPrompt(int[] tokens) {
         if (window == null || window.length() != tokens.length) {
             closeWindow();
@@ -102,7 +102,7 @@ public final class Generator implements AutoCloseable {
         readLogits(window, tokens);
     }
 
-    /** Leaves the logits after further tokens of the text in host memory. */
+    /** Copies the logits after further tokens of the text to host memory. */
     private void readLogits(SequenceForward forward, int[] tokens) {
         Tensor activation = forward.beforeHead(tokens, MicrobatchContext.continuing(tokens.length, cache));
         cache.advance(tokens.length);

@@ -7,7 +7,7 @@ import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.random.RandomGenerator;
 
-/** The drawing of token ids from logits. */
+/** The sampler, which draws token ids from logits. */
 final class Sampler {
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED
             .withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -45,7 +45,7 @@ final class Sampler {
                 return token;
             }
         }
-        // Rounding can leave a rest of the draw, and logits that are no numbers leave all of it.
+        // Rounding can leave a remainder of the draw, and NaN logits leave all of it.
         return best;
     }
 
@@ -69,10 +69,7 @@ final class Sampler {
         return sorted[sorted.length - topK];
     }
 
-    /**
-     * Returns the smallest logit among the most likely tokens with probabilities that add up to p, after the other
-     * threshold.
-     */
+    /** Returns the smallest logit among the most likely tokens with a total probability of p, after the other threshold. */
     private double nucleus(double threshold, double largest, Sampling sampling) {
         if (sampling.topP() == 1) {
             return threshold;

@@ -5,8 +5,8 @@ package dev.troupe.generate;
  *
  * @param temperature the divisor of logits; 0 takes the most likely token, the lowest id among equals
  * @param topK the number of most likely tokens that can be drawn; 0 for all
- * @param topP the sum of probabilities that the fewest most likely tokens must reach to be the drawable ones (Holtzman et
- *     al. 2020), above 0; 1 for all
+ * @param topP only the fewest most likely tokens with this total probability can be drawn (Holtzman et al. 2020); above 0; 1
+ *     for all
  * @param seed of the draws
  */
 public record Sampling(double temperature, int topK, double topP, long seed) {

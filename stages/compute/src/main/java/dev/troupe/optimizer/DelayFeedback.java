@@ -12,7 +12,7 @@ import java.util.List;
 
 /**
  * The correction of {@link Optimizer.ErrorFeedback} for a stage with gradients that are one update old. An update is the
- * change of the weights, whatever its rule: the difference between the newest version and the one before it.
+ * difference between the newest version of the weights and the one before it.
  *
  * <p>Thread rule: as for kernels.
  */
@@ -21,7 +21,7 @@ final class DelayFeedback {
     private final StageBuffers buffers;
     private final List<Part> parts;
 
-    /** @param room by the sum of gradients in use, which an update leaves zero */
+    /** @param room temporary tensors, by the sum of gradients in use: an update leaves the gradients zero */
     private record Part(Tensor weights, Tensor before, List<Tensor> room, Moments previous) {
     }
 
@@ -48,7 +48,7 @@ final class DelayFeedback {
                 buffers.allocateMoments(run));
     }
 
-    /** Corrects the update that the newest weights have just had, the first excepted: its gradient was not delayed. */
+    /** Corrects the update that has just been applied, except the first, which had no delayed gradient. */
     void correct(long updateNumber) {
         for (Part part : parts) {
             Tensor update = part.room.get(buffers.sumIndex());

@@ -27,7 +27,7 @@ final class ElementUpdates {
     private final List<List<Part>> parts;
 
     /**
-     * Neighbouring parameters that are updated alike.
+     * Neighbouring parameters with the same update.
      *
      * @param operands the copies of them that products read, if an update writes those; null otherwise
      */

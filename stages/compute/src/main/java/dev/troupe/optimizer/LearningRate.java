@@ -3,16 +3,15 @@ package dev.troupe.optimizer;
 import dev.troupe.layer.Half;
 
 /**
- * The learning rate of each step. Steps k count from 0. All schedules warm up alike: for k below {@code warmupSteps} the
- * rate is {@code peak (k + 1) / warmupSteps}, so the last step of the warm-up has the peak.
+ * The learning rate of each step. Steps k count from 0. All schedules have the same warm-up: for k below {@code warmupSteps}
+ * the rate is {@code peak (k + 1) / warmupSteps}, so the last step of the warm-up has the peak.
  */
 public sealed interface LearningRate {
     /** Returns the rate of step {@code step}, which is at least 0. */
     double at(long step);
 
     /**
-     * The peak after the warm-up, for ever.
-     *
+     * The peak after the warm-up, forever.
      * @param warmupSteps steps of the warm-up, 0 for none
      */
     record Constant(double peak, long warmupSteps) implements LearningRate {
@@ -28,14 +27,14 @@ public sealed interface LearningRate {
 
     /**
      * Half a cosine from peak to minimum (Loshchilov and Hutter 2017). From the end of the warm-up to step
-     * {@code decaySteps} the rate is {@code minimum + (peak - minimum) (1 + cos(pi d)) / 2} with {@code d = (k -
-     * warmupSteps) / (decaySteps - warmupSteps)}, and the minimum from then on.
+     * {@code decaySteps} the rate is {@code minimum + (peak - minimum) (1 + cos(pi d)) / 2} with
+     * {@code d = (k - warmupSteps) / (decaySteps - warmupSteps)}, and the minimum from then on.
      *
      * @param peak the highest rate
      * @param minimum the lowest, at most the peak
      * @param warmupSteps steps of the warm-up, 0 for none
-     * @param decaySteps the first step that has the minimum, counted from the start of the run, so the warm-up is in it; at
-     *     least 1. If it is not beyond the warm-up the minimum follows the warm-up at once
+     * @param decaySteps the first step with the minimum, counted from the start of the run, so including the warm-up; at
+     *     least 1. If it is within the warm-up, the minimum follows the warm-up
      */
     record Cosine(double peak, double minimum, long warmupSteps, long decaySteps) implements LearningRate {
         public Cosine {

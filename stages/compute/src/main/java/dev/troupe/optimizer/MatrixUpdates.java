@@ -17,20 +17,20 @@ import java.nio.ByteOrder;
 import java.util.List;
 
 /**
- * Muon's updates of the matrices of hidden layers (Jordan et al. 2024). Each is computed by products and sums of the engine
- * in the place of its gradient, in one order, so that the same gradients give the same bits.
+ * Muon's updates of the matrices of hidden layers (Jordan et al. 2024). Each is computed in place of its gradient, by
+ * products and sums of the engine in a fixed order, so that the same gradients give the same bits.
  *
  * <p>Thread rule: as for kernels.
  */
 final class MatrixUpdates {
     private static final int ITERATIONS = 5;
-    /** Of the polynomial {@code a x + b x^3 + c x^5}, which brings every singular value below 1 near to 1 in five steps. */
+    /** Coefficients of {@code a x + b x^3 + c x^5}, which brings every singular value below 1 close to 1 in five steps. */
     private static final double A = 3.4445;
     private static final double B = -4.7750;
     private static final double C = 2.0315;
-    /** Added to a norm, so that no update is divided by zero. */
+    /** Added to a norm to avoid a division by zero. */
     private static final double SMALLEST = 1e-7;
-    /** The root of the mean square of AdamW's updates, in learning rates (Liu et al. 2025). */
+    /** The root mean square of AdamW's updates, in units of the learning rate (Liu et al. 2025). */
     private static final double SIZE_OF_ADAMW = 0.2;
     private static final ValueLayout.OfDouble DOUBLE = ValueLayout.JAVA_DOUBLE.withOrder(ByteOrder.LITTLE_ENDIAN);
 
@@ -54,7 +54,7 @@ final class MatrixUpdates {
         this.rule = rule;
         this.pool = pool;
         this.matrices = buffers.matrices().stream().map(this::matrix).toList();
-        int count = Math.max(1, matrices.size()); // there is no tensor without elements
+        int count = Math.max(1, matrices.size()); // a tensor has at least one element
         this.squaredNorms = buffers.own(DataType.FLOAT64, Shape.of(count));
         this.norms = MemorySegment.ofArray(new long[count]);
     }

@@ -8,15 +8,15 @@ import java.util.stream.Stream;
 public sealed interface Optimizer {
     /** The name of the state of an optimizer with momentum. */
     String MOMENTUM = "momentum_buffer";
-    /** The name of the last update of each weight, as the rule made it, before error feedback. */
+    /** The name of the last update of each weight, before error feedback. */
     String PREVIOUS_UPDATE = "previous_update";
 
-    /** Returns the names of the numbers that it keeps for each weight of a parameter. */
+    /** Returns the names of the state tensors of a parameter. */
     List<String> moments(ParameterSpec parameter);
 
     /** A rule that changes each element independently. */
     sealed interface OfElements extends Optimizer {
-        /** Returns the names of the numbers that it keeps for each weight. */
+        /** Returns the names of the state tensors of each parameter. */
         List<String> moments();
 
         @Override
@@ -57,7 +57,7 @@ public sealed interface Optimizer {
      *
      * @param weightDecay decay, added to the gradient
      * @param momentum the share of the velocity that is kept; 0 for none
-     * @param nesterov whether an update looks one step of the velocity ahead
+     * @param nesterov whether to use Nesterov momentum
      */
     record Sgd(double weightDecay, double momentum, boolean nesterov) implements OfElements {
         public Sgd {
@@ -86,9 +86,9 @@ public sealed interface Optimizer {
 
     /**
      * Jordan et al. 2024 for the matrices of hidden layers, AdamW for all other parameters. The update of a matrix is
-     * Nesterov's momentum, with singular values brought near to 1 by five steps of a Newton-Schulz iteration, times
-     * {@code 0.2 sqrt(max(rows, columns))}: then its elements have the size of AdamW's updates, and one learning rate and
-     * one decay, decoupled, are right for both (Liu et al. 2025).
+     * Nesterov's momentum with singular values close to 1, by five Newton-Schulz steps, times
+     * {@code 0.2 sqrt(max(rows, columns))}. Its elements have the size of AdamW's updates, so that one learning rate and one
+     * decoupled decay fit both (Liu et al. 2025).
      *
      * @param momentum the share of a matrix's momentum that is kept
      * @param others the rule of all other parameters; its decay is the matrices' too
@@ -107,14 +107,13 @@ public sealed interface Optimizer {
     }
 
     /**
-     * Any rule, with feedback of the error that a delay of one update makes. An update u, from a gradient at the weights
-     * before the last update, comes one step late: the step before took its own update p in the place of u. So the weights
-     * change by {@code u + (u - p)}, which corrects that step. The sum of all changes is then the sum of timely updates,
-     * with the newest in place of the one that is still missing.
+     * A rule with error feedback for a delay of one update. An update u is one step late, since its gradient is of the
+     * weights before the last update; the last step used its own update p instead of u. So the weights change by
+     * {@code u + (u - p)}, which corrects the last step. The sum of all changes equals the sum of timely updates, except
+     * that the newest update replaces the one not yet known.
      *
-     * <p>Error feedback is known from rounded gradients (Seide et al. 2014), and Zmushko et al. 2026 correct updates of
-     * gradients one step old by it. The form is Troupe's own, derived from that idea: it acts on the change of the weights,
-     * decay and learning rate too.
+     * <p>Error feedback is known from rounded gradients (Seide et al. 2014), and Zmushko et al. 2026 apply it to gradients
+     * one step old. The form is Troupe's own: it acts on the change of the weights, including decay and learning rate.
      *
      * @param rule the rule that makes the updates
      */

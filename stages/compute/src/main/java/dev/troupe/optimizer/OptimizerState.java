@@ -14,15 +14,15 @@ public final class OptimizerState {
     private final ElementUpdates elements;
     private final Optional<MatrixUpdates> matrices;
     private final Optional<DelayFeedback> feedback;
-    /** Whether updates write operands of products: true if nothing changes the weights after them. */
+    /** Whether updates write the operands of products: true if the weights do not change after them. */
     private final boolean writesOperands;
 
     /**
      * Allocates the optimizer's state.
      *
      * @param pool for temporary tensors of an update
-     * @throws IllegalArgumentException if the optimizer takes whole matrices, and the stage has parts of them, or feeds back
-     *     the error of a delay that the stage does not have
+     * @throws IllegalArgumentException if the optimizer needs whole matrices and the stage has parts of them, or if error
+     *     feedback is on and gradients are not one update old
      */
     public OptimizerState(Engine engine, StageBuffers buffers, Optimizer optimizer, TensorPool pool) {
         this.buffers = buffers;

@@ -5,8 +5,7 @@ import dev.troupe.model.ModelSpec;
 import java.util.List;
 
 /**
- * Consecutive layers of a model, by their number in {@link ModelSpec#layers}.
- *
+ * A range of consecutive layers of a model, by their index in {@link ModelSpec#layers}.
  * @param last the last layer, included
  */
 public record LayerRange(int first, int last) {

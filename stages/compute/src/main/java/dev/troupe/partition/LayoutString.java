@@ -18,7 +18,7 @@ import java.util.stream.Collectors;
  * The letters belong to the model's layers: E embedding, a attention half, m MLP half, L head. A t is all halves of a block.
  */
 final class LayoutString {
-    // Far above any model; keeps a typing error such as (t*9999)*9999 from filling the memory.
+    // Far above any model; without a limit a typing error such as (t*9999)*9999 would fill the memory.
     private static final int MOST_SYMBOLS = 1_000_000;
 
     private static final char BLOCK = 't';
@@ -191,7 +191,7 @@ final class LayoutString {
     }
 
     private IllegalArgumentException refused(int at, String why) {
-        // White space of any kind becomes a blank, so that the mark is under its place.
+        // All white space becomes blanks, so that the mark is under its place.
         String line = text.replaceAll("\\s", " ");
         return new IllegalArgumentException("the layout of the stages cannot be used: " + why + " (column " + (at + 1)
                 + ")\n  " + line + "\n  " + " ".repeat(at) + "^");

@@ -4,7 +4,7 @@ import dev.troupe.model.ModelSpec;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The split of layers in which the stage with the most parameters has as few as possible. */
+/** The split of layers that minimizes the largest stage's number of parameters. */
 final class ParameterBalance {
     private ParameterBalance() {
     }
@@ -23,7 +23,7 @@ final class ParameterBalance {
      */
     private static long smallestMaximum(long[] before, int stageCount) {
         int layers = before.length - 1;
-        // best[k]: over the splits of layers k and after into the stages done so far.
+        // best[k]: the best result for layers k and after with the stages so far.
         long[] best = new long[layers + 1];
         for (int first = 0; first <= layers; first++) {
             best[first] = before[layers] - before[first];
@@ -45,7 +45,7 @@ final class ParameterBalance {
     /** Returns the split with the smallest sum of squares among those with all stages within the bound. */
     private static List<LayerRange> evenest(long[] before, int stageCount, long bound) {
         int layers = before.length - 1;
-        // cost[s][k]: over the splits of layers k and after into s stages; end[s][k]: the end of the first of them.
+        // cost[s][k]: the lowest cost of layers k and after in s stages; end[s][k]: the end of the first of these stages.
         double[][] cost = new double[stageCount + 1][layers + 1];
         int[][] end = new int[stageCount + 1][layers + 1];
         for (int stages = 0; stages <= stageCount; stages++) {
@@ -54,7 +54,7 @@ final class ParameterBalance {
                 for (int next = first + 1; stages > 0 && next <= layers; next++) {
                     double size = before[next] - before[first];
                     double total = size * size + cost[stages - 1][next];
-                    // Not "<": of equal splits the later end wins, which gives the first stages most layers.
+                    // Not "<": of equal splits the later end wins, so that the first stages have more layers.
                     if (size <= bound && total <= cost[stages][first]) {
                         cost[stages][first] = total;
                         end[stages][first] = next;

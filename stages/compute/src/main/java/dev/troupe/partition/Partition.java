@@ -11,8 +11,8 @@ import java.util.Map;
 import java.util.stream.IntStream;
 
 /**
- * The layers of each stage. Every layer of the model is on exactly one stage, in order, and every stage has at least one.
- * Immutable.
+ * The partition of a model: the layers of each stage. Every layer of the model is on exactly one stage, in order, and every
+ * stage has at least one. Immutable.
  *
  * @param stages the layers of each stage
  */
@@ -54,12 +54,11 @@ public record Partition(ModelSpec model, List<LayerRange> stages) {
     }
 
     /**
-     * Returns stages with equal counts of blocks, embedding and head counted as one each. If the count does not divide,
-     * stages get one more from both ends inwards: the first, the last, the second, the last but one, and so on. So if the
-     * blocks divide by the stages, each stage has the same number of blocks, and the ends have embedding and head in
-     * addition.
+     * Returns stages with equal counts of blocks, embedding and head counted as one each. If the count is not divisible,
+     * some stages get one more: the first, the last, the second, the last but one, and so on. So if the number of blocks is
+     * divisible, each stage has the same number of blocks, and the end stages also have embedding and head.
      *
-     * @throws IllegalArgumentException if there are more stages than that
+     * @throws IllegalArgumentException if there are more stages than blocks, embedding and head together
      */
     public static Partition uniform(ModelSpec model, int stageCount) {
         int last = model.layers().size() - 1;
@@ -120,10 +119,7 @@ public record Partition(ModelSpec model, List<LayerRange> stages) {
                 .orElseThrow();
     }
 
-    /**
-     * Returns the count of numbers trained on one stage; a shared parameter counts once on every stage that has a layer of
-     * it.
-     */
+    /** Returns the count of numbers trained on one stage; a shared parameter counts once on every stage that uses it. */
     public long parameterCount(int stage) {
         Map<String, ParameterSpec> held = new HashMap<>();
         layers(stage).of(model).forEach(layer -> layer.parameters()

@@ -6,15 +6,15 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** The check that the ranks of a tensor-parallel group can share out a model. */
+/** The check that a tensor-parallel group can divide a model. */
 public final class TensorSharing {
     private TensorSharing() {
     }
 
     /**
-     * Returns the reason why the ranks of a group cannot share each stage of a model; empty if they can. Heads are shared
-     * out whole, and with them the widths of attention, which are heads of one width. An inner width must divide too: the
-     * ranks of a group lay out the parameters of a layer alike. A vocabulary need not divide, since its tables are apart.
+     * Returns the reason why the ranks of a group cannot divide each stage of a model; empty if they can. Each rank has
+     * whole heads. The inner width must be divisible too, since all ranks of a group have the same parameter layout. The
+     * vocabulary need not be, since its tables have buckets of their own.
      *
      * @param rows of a microbatch: microbatch size times sequence length
      * @param ranks {@code parallel.tensor}

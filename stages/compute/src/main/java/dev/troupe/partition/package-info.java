@@ -1,2 +1,2 @@
-/** The layers of each stage, and the models that the ranks of a tensor-parallel group can share out. */
+/** The layers of each stage, and the check that a tensor-parallel group can divide a model. */
 package dev.troupe.partition;

@@ -13,18 +13,18 @@ import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /**
- * The place of each parameter of a stage in a flat buffer. A buffer is a row of {@link Bucket}s, often a single one. A
- * bucket has first the matrices of hidden layers, then all other parameters that decay, then all that do not, each in the
- * order of the layers. So an optimizer has two ranges of a bucket, the matrices of neighbouring layers are neighbours, and
- * so are all the small vectors; an optimizer that treats the matrices of hidden layers one by one has two ranges after them.
+ * The layout of a flat buffer: the place of each parameter of a stage. A buffer is a sequence of {@link Bucket}s, often a
+ * single one. A bucket has first the matrices of hidden layers, then other parameters that decay, then the rest, each in the
+ * order of the layers. So an optimizer updates two ranges of a bucket: with decay and without. An optimizer that updates the
+ * hidden matrices one by one has two ranges after them.
  *
- * <p>If ranks share a buffer out, each has the same number of neighbouring elements of every bucket, wherever parameters
- * begin. A rank's parts of all buckets, one after another, are its share.
+ * <p>If ranks divide a buffer, each has the same number of consecutive elements of every bucket, regardless of parameters. A
+ * rank's share is the sequence of its parts of all buckets.
  */
 public final class BufferLayout {
     /**
-     * The alignment of every parameter and every share of a bucket, in elements: whole vectors and whole cache lines, so
-     * that the result of a kernel for an element does not depend on the elements before it.
+     * The alignment of every parameter and every share of a bucket, in elements: whole vectors and cache lines, so that the
+     * result of an element does not depend on the elements before it.
      */
     public static final int ALIGNMENT = 64;
 
@@ -34,13 +34,13 @@ public final class BufferLayout {
     private final Map<Parameter, Bucket> bucketOf = new IdentityHashMap<>();
 
     /**
-     * Parameters that are sent together.
+     * A bucket: parameters that are sent together.
      *
      * @param parameters in the order of their places
      * @param first its first element in the buffer
-     * @param matricesEnd the element before which all are matrices of hidden layers
-     * @param decayingEnd the element before which all decay
-     * @param end the element after its last; the bucket can be cut into shares of one size
+     * @param matricesEnd the end of the matrices of hidden layers
+     * @param decayingEnd the end of the parameters that decay
+     * @param end the element after its last; the size is divisible into equal shares
      */
     record Bucket(List<Parameter> parameters, long first, long matricesEnd, long decayingEnd, long end) {
         long elementCount() {
@@ -49,21 +49,24 @@ public final class BufferLayout {
     }
 
     /**
-     * Neighbouring elements.
+     * A range of elements.
      *
      * @param inShare its place in the share of its rank
      */
     record Piece(long first, long inShare, long count) {
     }
 
-    /** A piece that an optimizer updates alike. */
+    /** A range with one update rule. */
     public record Run(boolean decays, Piece piece) {
         boolean holds(Piece part) {
             return part.first >= piece.first && part.first < piece.first + piece.count;
         }
     }
 
-    /** Creates a layout of one bucket that is not shared out, of these parameters, in the order of the layers. */
+    /**
+     * Creates a layout of one undivided bucket.
+     * @param ordered the parameters in the order of the layers
+     */
     BufferLayout(List<Parameter> ordered) {
         this(List.of(ordered), 1);
     }
@@ -71,9 +74,9 @@ public final class BufferLayout {
     /**
      * Creates a layout of buckets.
      *
-     * @param ordered the parameters of each bucket, in the order of the layers; one without parameters is left out, unless
-     *     none has any
-     * @param shareCount the number of ranks that share the buffer out
+     * @param ordered the parameters of each bucket, in the order of the layers; empty buckets are left out, unless all are
+     *     empty
+     * @param shareCount the number of ranks that divide the buffer
      */
     BufferLayout(List<List<Parameter>> ordered, int shareCount) {
         this.shareCount = shareCount;
@@ -86,7 +89,7 @@ public final class BufferLayout {
             }
         }
         if (placed.isEmpty()) {
-            placed.add(place(List.of(), 0)); // there is no tensor without elements
+            placed.add(place(List.of(), 0)); // a tensor has at least one element
         }
         buckets = List.copyOf(placed);
         buckets.forEach(bucket -> bucket.parameters().forEach(parameter -> bucketOf.put(parameter, bucket)));
@@ -102,7 +105,7 @@ public final class BufferLayout {
         return new Bucket(List.copyOf(placed), from, matricesEnd, decayingEnd, from + units * unit);
     }
 
-    /** Places some of these parameters, and returns the element after the last. */
+    /** Places the parameters that the predicate accepts, and returns the element after the last. */
     private long place(long from, List<Parameter> ordered, List<Parameter> placed, Predicate<ParameterSpec> some) {
         long next = from;
         for (Parameter parameter : ordered) {
@@ -131,7 +134,7 @@ public final class BufferLayout {
         return starts.get(parameter);
     }
 
-    /** Returns the number of all elements, including those between parameters, which are always zero. */
+    /** Returns the number of all elements, including the padding between parameters, which is always zero. */
     long elementCount() {
         return buckets.getLast().end();
     }
@@ -140,7 +143,7 @@ public final class BufferLayout {
         return elementCount() / shareCount;
     }
 
-    /** Returns all of a bucket, in a buffer that has all places. */
+    /** Returns the range of a bucket in an undivided buffer. */
     Piece whole(Bucket bucket) {
         return piece(bucket.first(), bucket.end());
     }
@@ -159,7 +162,7 @@ public final class BufferLayout {
     /**
      * Returns a rank's part of a parameter in a buffer of this layout, under a name; empty if it has none.
      *
-     * @param isCopy whether another rank that reads the same microbatches has it too, and writes it
+     * @param isCopy whether another rank with the same microbatches has and writes it too
      */
     Optional<StateTensor> held(String name, Parameter parameter, FlatBuffer buffer, int rank, boolean isCopy) {
         return switch (buffer.extent()) {

@@ -6,9 +6,9 @@ import dev.troupe.engine.Tensor;
 import dev.troupe.shard.BufferLayout.Piece;
 
 /**
- * One number for each weight of a stage.
+ * A flat buffer with one number for each weight of a stage.
  *
- * @param tensor all of them, or this rank's share
+ * @param tensor all numbers, or this rank's share
  * @param extent the part that the tensor has
  */
 public record FlatBuffer(Engine engine, Tensor tensor, Extent extent) {
@@ -16,13 +16,13 @@ public record FlatBuffer(Engine engine, Tensor tensor, Extent extent) {
     enum Extent {
         /** Everything. */
         ALL,
-        /** Everything, but once gradients are added up only the rank's share counts. */
+        /** Everything, but after the sum of gradients only the rank's share is valid. */
         SHARE_IN_PLACE,
         /** The rank's share alone. */
         SHARE
     }
 
-    /** Returns a range of the buffer; in a share, one inside it. */
+    /** Returns a range of the buffer; if the buffer is a share, a range inside it. */
     public Tensor part(Piece piece) {
         return part(piece, Shape.row(piece.count()));
     }

@@ -13,8 +13,8 @@ import java.util.Optional;
 
 /**
  * The weights of a stage that no step changes, in one flat buffer, and in mixed precision in another one, rounded for the
- * products. If data-parallel ranks share out weights (ZeRO-3), each has its share in the type of parameters alone, and the
- * layers gather them with the trained weights; else every rank that holds the stage has all of them.
+ * products. With ZeRO-3 each data-parallel rank has a share, in the type of parameters only, and layers gather the shares
+ * with the trained weights. Otherwise every rank of the stage has all of them.
  */
 final class FrozenWeights implements AutoCloseable {
     private final Engine engine;

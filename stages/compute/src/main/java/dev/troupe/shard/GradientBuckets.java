@@ -10,10 +10,9 @@ import java.util.List;
 import java.util.function.IntSupplier;
 
 /**
- * The whole gradients of a stage on their way to their sums over the ranks with the same weights. A layer's gradients are
- * final when the step's last backward for the weights has passed it: from then on its buckets are added up on another
- * thread, while the stage's thread continues with the layers before it, with other stages, or waits for the pipeline to cool
- * down. The order of buckets follows from the order of the layers and the rank's row, so it is the same on all ranks.
+ * The exchange of a stage's whole gradients with the ranks that have the same weights. After the step's last backward for
+ * the weights a layer's gradients are final. Another thread then sums its buckets over the ranks, while the stage's thread
+ * continues. The order of buckets follows from the order of layers and the rank's row, so it is the same on all ranks.
  *
  * <p>Thread rule: the stage's thread. Until {@link #addUpRest} has returned, the group belongs to the other thread.
  */
@@ -23,12 +22,12 @@ final class GradientBuckets {
     private final SideWork aside;
     private final IntSupplier sumInUse;
     private final List<Layer> layers;
-    /** The buckets that are final after all layers, such as a tied table's, of each sum. */
+    /** The buckets of each sum that are final after all layers, such as a tied table's. */
     private final List<List<Exchange>> last;
     private final BitSet begun = new BitSet();
     private boolean isLastBackward;
 
-    /** A layer's parameters that are final with it, and their buckets of each sum. */
+    /** A layer's parameters that are final with the layer, and their buckets of each sum. */
     private record Layer(List<Parameter> parameters, List<List<Exchange>> buckets) {
     }
 
@@ -72,12 +71,12 @@ final class GradientBuckets {
         });
     }
 
-    /** Takes note that the next backward for the weights is the step's last. */
+    /** Announces that the next backward for the weights is the step's last. */
     void lastBackwardFollows() {
         isLastBackward = true;
     }
 
-    /** Takes note that a microbatch's backward for the weights has added to the gradients of a layer. */
+    /** Records that a microbatch's backward for the weights has passed a layer. */
     void layerDone(int layer) {
         if (isLastBackward) {
             ownShares.addUp(layers.get(layer).parameters());
@@ -86,7 +85,7 @@ final class GradientBuckets {
         }
     }
 
-    /** Begins with the remaining buckets, and waits for all; the next step follows. */
+    /** Starts the remaining buckets, and waits for all; the next step follows. */
     void addUpRest() {
         List<Exchange> rest = new ArrayList<>();
         for (int layer = layers.size() - 1; layer >= 0; layer--) {
@@ -95,7 +94,7 @@ final class GradientBuckets {
             }
         }
         rest.addAll(last.get(sumInUse.getAsInt()));
-        // On the other thread even if nothing is left: other stages of the rank may have begun their sums there.
+        // On the other thread even if none remains: other stages of the rank may have started their sums there.
         begin(rest);
         aside.settle();
         startOver();

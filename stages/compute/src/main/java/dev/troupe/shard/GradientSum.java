@@ -8,16 +8,16 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * One sum of a stage's gradients, to which some microbatches add until an update uses it.
+ * A sum of a stage's gradients over microbatches, until an update uses it.
  *
  * @param buffer all gradients except for a second use
- * @param secondUse the gradient of a second use, in a place of its own: it is added to the first before anything else is
- *     done with it; null if there is none
- * @param ranges the whole gradient of each parameter; empty if ranks share gradients out
+ * @param secondUse the gradient of a second use in its own memory, which is added to the first before any other use; null if
+ *     there is none
+ * @param ranges the whole gradient of each parameter; empty if ranks divide gradients
  * @param shares this rank's part of each parameter's gradient
  */
 record GradientSum(FlatBuffer buffer, Tensor secondUse, Map<Parameter, Tensor> ranges, Map<Parameter, Tensor> shares) {
-    /** Has backwards add to this sum from now on. */
+    /** Makes backwards add to this sum. */
     void place(StageParameters layers) {
         ranges.forEach(Parameter::placeGradient);
         if (secondUse != null) {
@@ -28,7 +28,7 @@ record GradientSum(FlatBuffer buffer, Tensor secondUse, Map<Parameter, Tensor> r
     /**
      * Creates a sum of these parameters' gradients.
      *
-     * @param rank this rank's place among those that hold the same weights
+     * @param rank this rank's place among the ranks with the same weights
      */
     static GradientSum of(Engine engine, BufferLayout layout, FlatBuffer buffer, Tensor secondUse,
             List<Parameter> parameters, int rank) {

@@ -3,8 +3,8 @@ package dev.troupe.shard;
 import java.util.List;
 
 /**
- * The versions of a stage's weights: the newest, which updates change in place, and those before the last updates, which
- * take turns in the other buffers. So an update copies the weights once, however many versions there are.
+ * The versions of a stage's weights: the newest, which updates change in place, and older versions, which rotate through the
+ * other buffers. So an update copies the weights once, for any number of versions.
  */
 final class HeldVersions {
     private final WeightVersion newest;
@@ -25,7 +25,7 @@ final class HeldVersions {
         return older.size();
     }
 
-    /** Returns the version before this number of updates: 0 for the newest. */
+    /** Returns the version that is this number of updates old: 0 for the newest. */
     WeightVersion before(int updates) {
         if (updates > older.size()) {
             throw new IllegalStateException("the stage holds the weights before its last " + older.size()
@@ -34,12 +34,12 @@ final class HeldVersions {
         return updates == 0 ? newest : older.get(Math.floorMod(last - updates + 1, older.size()));
     }
 
-    /** Returns the turn of the older versions: while it is the same, each is in the same buffer. */
+    /** Returns the state of the rotation: as long as it is the same, each older version is in the same buffer. */
     int turn() {
         return last;
     }
 
-    /** Keeps a copy of the newest version, which an update follows, in place of the oldest. */
+    /** Copies the newest version over the oldest one, before an update. */
     void beginUpdate() {
         if (!older.isEmpty()) {
             last = (last + 1) % older.size();
@@ -47,13 +47,13 @@ final class HeldVersions {
         }
     }
 
-    /** Takes note that the newest version is complete: the older ones become the same. */
+    /** Sets all older versions equal to the newest one, which is complete. */
     void begin() {
         newest.changed();
         older.forEach(version -> version.copyOf(newest));
     }
 
-    /** Rounds all versions, which have changed, for the products, in one kernel call each. */
+    /** Rounds all versions for the products after a change, in one kernel call each. */
     void changed() {
         newest.changed();
         older.forEach(WeightVersion::changed);

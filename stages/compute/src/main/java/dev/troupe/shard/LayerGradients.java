@@ -9,9 +9,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The gradients of one layer and one microbatch, on their way into the shares of the ranks that hold the same weights
- * (ZeRO-2, Rajbhandari et al. 2020, section 5.2): all layers write theirs to the same buffer, and each is added up over the
- * ranks before the next one's backward.
+ * The exchange of one layer's gradients for one microbatch into the shares of the ranks with the same weights (ZeRO-2,
+ * Rajbhandari et al. 2020, section 5.2). All layers use the same buffer: its gradients are summed over the ranks before the
+ * next layer's backward.
  */
 final class LayerGradients {
     private final Engine engine;

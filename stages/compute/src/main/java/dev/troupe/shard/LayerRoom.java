@@ -8,9 +8,9 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * The places of the buckets of a layer's parameters in a buffer that layers use in turn.
+ * The layout of a layer's parameters in a buffer that layers use one after another.
  *
- * @param parameters the parameters that the layer uses, of another layer on the same stage too
+ * @param parameters the parameters that the layer uses, including parameters of another layer on the same stage
  * @param places their buckets
  * @param form the place and the shape of each parameter in the buffer; the same for many layers
  * @param elementCount of all buckets

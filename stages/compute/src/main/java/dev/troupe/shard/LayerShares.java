@@ -1,19 +1,18 @@
 package dev.troupe.shard;
 
 /**
- * The exchange before and after a layer's work if several ranks hold its weights. If the ranks share out gradients, or
- * weights too, a layer's weights are gathered while they are read, and its gradients are added to the shares as soon as the
- * backward has written them. If each rank keeps all gradients, the sum over the ranks begins with the gradients that are
- * final. If one rank has the layer alone, nothing is exchanged.
+ * The exchange before and after a layer's work if several ranks hold its weights. With ZeRO-3 a layer's weights are gathered
+ * while they are read. With ZeRO-2 or 3 its gradients are added to the shares right after its backward. With fewer shares
+ * each rank keeps all gradients, and sums them over the ranks when they are final.
  *
  * <p>Layers are counted from the stage's first. Thread rule: the stage's thread.
  */
 public final class LayerShares {
-    // Null if they are not shared out.
+    // Null if ranks do not divide the weights.
     private final LayerWeights weights;
     private final LayerGradients gradients;
     private final GradientBuckets buckets;
-    /** The first layer with a backward that reads weights. */
+    /** The first layer that reads weights in its backward. */
     private final int firstReadBackwards;
 
     /**
@@ -26,21 +25,21 @@ public final class LayerShares {
         this.firstReadBackwards = readsBackwards ? 0 : 1;
     }
 
-    /** Begins a step with the first layer's forward. */
+    /** Begins a step, before the first layer's forward. */
     void beginStep() {
         if (weights != null) {
             weights.follows(0);
         }
     }
 
-    /** Ends a step: no layer reads its weights any more. */
+    /** Ends a step; no layer reads its weights after this. */
     void endStep() {
         if (weights != null) {
             weights.letGo();
         }
     }
 
-    /** Begins a layer's forward, after which the next layer's follows. */
+    /** Begins a layer's forward, which the next layer's follows. */
     public void beginForward(int layer) {
         if (weights != null) {
             weights.use(layer, layer + 1);
@@ -56,7 +55,7 @@ public final class LayerShares {
     /**
      * Begins a layer's backward, or its replay.
      *
-     * @param next the layer that reads its weights next; a negative number for none
+     * @param next the next layer that reads its weights; a negative number for none
      */
     public void beginBackward(int layer, int next) {
         if (weights != null && layer >= firstReadBackwards) {
@@ -70,7 +69,7 @@ public final class LayerShares {
         }
     }
 
-    /** Adds up the gradients to which a layer's backward for the weights has added. */
+    /** Sums the gradients of a layer over the ranks, after its backward for the weights. */
     public void addUp(int layer) {
         if (weights != null) {
             weights.settle();

@@ -11,14 +11,14 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The weights of the layer that computes, gathered from the shares of the ranks that hold them, and the weights of the next
- * layer, which are gathered at the same time (ZeRO-3, Rajbhandari et al. 2020, section 5.3).
+ * The gathered weights of the layer that computes, and of the next layer, which are gathered concurrently (ZeRO-3,
+ * Rajbhandari et al. 2020, section 5.3).
  *
  * <p>Thread rule: the stage's thread. While a gather runs on another thread the group belongs to that thread; every other
  * use of the group comes after {@link #settle}.
  */
 final class LayerWeights {
-    /** One layer computes and one is gathered. */
+    /** One slot for the layer that computes, one for the next. */
     static final int SLOTS = 2;
 
     private final Engine engine;
@@ -33,7 +33,7 @@ final class LayerWeights {
         private static final int NONE = -1;
 
         private final Tensor buffer;
-        /** As products read them; the same buffer if that is their type. */
+        /** The weights in the type that products read; the same buffer if the types are equal. */
         private final Tensor computeWeights;
         private int layer = NONE;
         // Layers of one form use the same ranges, and so do an engine's caches for a range.
@@ -46,18 +46,18 @@ final class LayerWeights {
         }
     }
 
-    /** Each parameter's weights and compute weights, and all of both. */
+    /** The ranges of each parameter's weights and compute weights, and of all of both. */
     private record Ranges(List<Tensor> weights, List<Tensor> computeWeights, Tensor gathered, Tensor rounded) {
     }
 
-    /** The share of a bucket that a rank gives, and the place of the whole. */
+    /** A rank's share of a bucket, and the place of the whole bucket. */
     private record Gather(Tensor share, Tensor whole) {
     }
 
     /**
-     * Has no weights gathered yet.
+     * Creates slots without weights.
      *
-     * @param shares this rank's shares of all weights; places of the rooms count them
+     * @param shares this rank's shares of all weights; {@code layout} in a place is an index of this list
      * @param buffers each large enough for any of the layers
      * @param computeWeights for each buffer one of the type that products read, or itself
      */
@@ -74,9 +74,9 @@ final class LayerWeights {
     }
 
     /**
-     * Makes the weights of a layer available until {@link #letGo}.
+     * Gathers the weights of a layer, which remain until {@link #letGo}.
      *
-     * @param next the layer to be used next; one that does not exist for none
+     * @param next the next layer; a number without a layer for none
      */
     void use(int layer, int next) {
         Slot slot = slotOf(layer);
@@ -90,7 +90,7 @@ final class LayerWeights {
         }
     }
 
-    /** Announces the layer to be used next. */
+    /** Announces the next layer. */
     void follows(int layer) {
         if (slotOf(layer) == null) {
             begin(layer);

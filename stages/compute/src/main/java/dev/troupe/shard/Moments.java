@@ -9,7 +9,7 @@ import dev.troupe.shard.BufferLayout.Piece;
 import dev.troupe.shard.BufferLayout.Run;
 import java.util.Optional;
 
-/** One number for each weight that an optimizer updates alike, kept between updates. */
+/** The optimizer's state for a run of weights: one number for each. */
 public final class Moments {
     private final Engine engine;
     private final BufferLayout layout;
@@ -32,7 +32,7 @@ public final class Moments {
     /**
      * Returns this rank's part of a parameter's numbers, under a name; empty if it has none.
      *
-     * @param isCopy whether another rank that reads the same microbatches has it too, and writes it
+     * @param isCopy whether another rank with the same microbatches has and writes it too
      */
     public Optional<StateTensor> held(String name, Parameter parameter, boolean isCopy) {
         int rank = data.group().rank();

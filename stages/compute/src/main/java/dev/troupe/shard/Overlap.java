@@ -1,11 +1,11 @@
 package dev.troupe.shard;
 
 /**
- * The copies that a stage holds so that its steps may overlap: the certificate of a plan counts them.
+ * The number of copies that a stage holds if steps overlap; a plan's certificate counts them.
  *
- * @param weightVersions versions of the weights: the newest, and those before the last updates
- * @param gradientSums sums of gradients that live at once: more than 1 so that a step adds while the sum of the one
- *     before waits
+ * @param weightVersions versions of the weights: the newest and older ones
+ * @param gradientSums sums of gradients at one time: with more than 1, a step can add while the last step's sum waits for
+ *     its update
  */
 public record Overlap(int weightVersions, int gradientSums) {
     /** No overlap: a step begins when the one before has updated. */

@@ -15,9 +15,8 @@ import java.util.Set;
 import java.util.function.Function;
 
 /**
- * The gradients that each rank of a tensor-parallel group computed from its own rows or for its own heads (norms with
- * sequence parallelism, norms of heads): once a step they become their sums over the group. All other gradients belong to
- * the whole batch already.
+ * The gradients that each rank of a tensor-parallel group computes only for its own rows or heads: norms with sequence
+ * parallelism, norms of heads. Once a step they are summed over the group; all other gradients are complete already.
  */
 final class OwnShareGradients {
     private final Engine engine;
@@ -25,7 +24,7 @@ final class OwnShareGradients {
     private final TensorPool pool;
     private final Function<Parameter, Optional<Tensor>> gradientOf;
     private final List<Parameter> all;
-    /** The parameters that were added up in this step. */
+    /** The parameters that were summed in this step. */
     private final Set<Parameter> done = Collections.newSetFromMap(new IdentityHashMap<>());
 
     /**
@@ -42,12 +41,12 @@ final class OwnShareGradients {
         this.all = parameters.stream().filter(Parameter::ofOwnShare).toList();
     }
 
-    /** Adds up the selected ones of these parameters, in one exchange. */
+    /** Sums the selected ones of these parameters over the group, in one exchange. */
     void addUp(List<Parameter> some) {
         exchange(some.stream().filter(Parameter::ofOwnShare).toList());
     }
 
-    /** Adds up the rest of this step, in one exchange; the next step follows. */
+    /** Sums the remaining selected parameters, in one exchange; the next step follows. */
     void addUpRest() {
         exchange(all.stream().filter(parameter -> !done.contains(parameter)).toList());
         done.clear();

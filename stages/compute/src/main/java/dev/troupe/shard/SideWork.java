@@ -5,21 +5,21 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
 /**
- * The work of a stage on another thread while its own thread computes: one task after another, in the order given. A failure
- * ends all later tasks.
+ * The queue of a stage's tasks on another thread, in order, while its own thread computes. After a failure no later task
+ * runs.
  *
  * <p>Thread rule: the stage's thread.
  */
 final class SideWork {
     private final Aside aside;
-    /** Done when all begun tasks are; a sequential executor has done one before the next begins. */
+    /** Completes with the last task; the executor runs tasks one after another. */
     private CompletableFuture<Void> underWay = CompletableFuture.completedFuture(null);
 
     SideWork(Aside aside) {
         this.aside = aside;
     }
 
-    /** Begins a task, unless an earlier one is known to have failed: its failure is thrown then. */
+    /** Begins a task, or throws the failure of an earlier one if it is known. */
     void begin(Runnable work) {
         if (underWay.isCompletedExceptionally()) {
             settle();

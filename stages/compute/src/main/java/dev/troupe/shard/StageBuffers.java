@@ -18,11 +18,10 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * The flat buffers of a stage: its weights in one, its gradients in another, and one for each moment of the optimizer, all
- * under one {@link BufferLayout}; weights that no step changes are apart ({@link FrozenWeights}). In mixed precision there
- * is one more of weights, rounded for the products. If steps overlap, there may be more for the weights before the last
- * updates, and for gradients ({@link Overlap}). Users of single parameters have ranges of them; users of all numbers alike
- * (optimizer, snapshot, reduction) have a whole buffer, or a few large ranges.
+ * The flat buffers of a stage: one for weights, one for gradients, and one for each moment of the optimizer, all with one
+ * {@link BufferLayout}; {@link FrozenWeights} are separate. In mixed precision another one has weights rounded for the
+ * products. If steps overlap, there may be more buffers of weights and gradients ({@link Overlap}). Layers have ranges for
+ * their parameters; optimizer, snapshot and reduction have whole buffers or a few large ranges.
  */
 public final class StageBuffers implements AutoCloseable {
     private final Engine engine;
@@ -33,15 +32,15 @@ public final class StageBuffers implements AutoCloseable {
     private final HeldVersions versions;
     /** Empty if the stage is not for training. */
     private final List<GradientSum> sums = new ArrayList<>();
-    // The index of the sum that backwards add to.
+    // The index of the sum to which backwards add.
     private int sumInUse;
     private final List<Tensor> owned = new ArrayList<>();
     private final List<Exchanged> exchangedWeights;
     private final OwnShareGradients ownShares;
-    /** Null if every gradient is its sum already. */
+    /** Null if every gradient is already its sum over the ranks. */
     private final GradientBuckets buckets;
     private final LayerShares layerShares;
-    // The bytes of buffers that layers use in turn.
+    // The bytes of buffers that layers use one after another.
     private long workingWeightBytes;
     private long workingGradientBytes;
 
@@ -54,11 +53,11 @@ public final class StageBuffers implements AutoCloseable {
      * and add to the first sum of gradients until {@link #use}.
      *
      * @param trained whether there are gradients
-     * @param data the ranks with which the buffers are shared out
+     * @param data the ranks that divide the buffers
      * @param group the ranks that share the stage
      * @param pool for temporary tensors of a step
      * @param overlap the number of copies
-     * @throws IllegalArgumentException if ranks share out gradients and steps overlap
+     * @throws IllegalArgumentException if ranks divide gradients and steps overlap
      */
     public StageBuffers(Engine engine, StageParameters layers, boolean trained, DataShare data, TensorGroup group,
             TensorPool pool, Overlap overlap) {
@@ -114,7 +113,7 @@ public final class StageBuffers implements AutoCloseable {
         return GradientSum.of(engine, layout, buffer, secondUse, parameters, data.group().rank());
     }
 
-    /** Has layers read weights of this age in updates from now on, and add gradients to the sum of this index. */
+    /** Makes layers read weights of this age in updates, and add gradients to the sum of this index. */
     public void use(int updatesBehind, int sumIndex) {
         versions.before(updatesBehind).place();
         sumInUse = sumIndex;
@@ -125,7 +124,7 @@ public final class StageBuffers implements AutoCloseable {
         return sums.get(sumInUse);
     }
 
-    /** Keeps a copy of the newest weights before an update, if there is more than one version. */
+    /** Copies the newest weights before an update, if there are several versions. */
     public void beginUpdate() {
         versions.beginUpdate();
     }
@@ -187,18 +186,18 @@ public final class StageBuffers implements AutoCloseable {
         return versions.newest().weights();
     }
 
-    /** Returns the older versions of the weights, the youngest first; empty if a stage holds one version. */
+    /** Returns the older versions of the weights, the newest of them first; empty if a stage holds one version. */
     public List<FlatBuffer> olderWeights() {
         return IntStream.rangeClosed(1, versions.olderCount()).mapToObj(updates -> versions.before(updates).weights())
                 .toList();
     }
 
-    /** Returns the turn of the buffers of {@link #olderWeights}: while it is the same, they are the same. */
+    /** Returns the rotation state of {@link #olderWeights}: as long as it is the same, the buffers are the same. */
     public int turnOfVersions() {
         return versions.turn();
     }
 
-    /** Returns the gradients that add up here, except for a second use: the sum in use. */
+    /** Returns the sum of gradients in use, without a second use. */
     public FlatBuffer gradients() {
         return sum().buffer();
     }
@@ -211,12 +210,14 @@ public final class StageBuffers implements AutoCloseable {
         return sumInUse;
     }
 
-    /** Returns the bytes of all weights, of all versions, with those gathered for the layers that use them. */
+    /** Returns the bytes of all versions of the weights, including weights gathered for layers. */
     public long weightBytes() {
         return frozen.weightBytes() + versions.bytes() + workingWeightBytes;
     }
 
-    /** Returns the bytes of all gradients, including a second use and the layer that computes; for a stage that trains. */
+    /**
+     * Returns the bytes of all gradients, including a second use and the layer that computes; only for a stage that trains.
+     */
     public long gradientBytes() {
         return sums.stream().mapToLong(GradientSum::bytes).sum() + workingGradientBytes;
     }
@@ -235,7 +236,7 @@ public final class StageBuffers implements AutoCloseable {
         return new FlatBuffer(engine, own(engine.parameterType(), Shape.row(count)), extent);
     }
 
-    /** Returns the tensors that an optimizer updates here, without the {@link #matrices} if those are apart. */
+    /** Returns the ranges that an optimizer updates on this rank, without the {@link #matrices} if {@code matricesApart}. */
     public List<BufferLayout.Run> runs(boolean matricesApart) {
         return data.shares(Zero.OPTIMIZER) ? layout.runs(data.group().rank()) : layout.runs(matricesApart);
     }
@@ -251,7 +252,7 @@ public final class StageBuffers implements AutoCloseable {
     /**
      * Returns this rank's part of a parameter in a buffer, under a name; empty if it has none.
      *
-     * @param isCopy whether another rank that reads the same microbatches has it too, and writes it
+     * @param isCopy whether another rank with the same microbatches has and writes it too
      */
     public Optional<StateTensor> held(String name, Parameter parameter, FlatBuffer buffer, boolean isCopy) {
         return layout.held(name, parameter, buffer, data.group().rank(), isCopy);
@@ -262,19 +263,19 @@ public final class StageBuffers implements AutoCloseable {
         return Optional.ofNullable(sum().shares().get(parameter));
     }
 
-    /** Takes note that the next backward for the weights is the step's last. */
+    /** Announces that the next backward for the weights is the step's last. */
     public void lastBackwardFollows() {
         if (buckets != null) {
             buckets.lastBackwardFollows();
         }
     }
 
-    /** Sums gradients of a rank's own rows or heads over the group. */
+    /** Sums the gradients of a rank's own rows or heads over the group. */
     public void addUpOwnShares() {
         ownShares.addUpRest();
     }
 
-    /** Sums gradients over the ranks with the same weights, as far as they count here. */
+    /** Sums gradients over the ranks with the same weights; with ZeRO, this rank's share of them. */
     public void reduceGradients() {
         if (buckets != null) {
             buckets.addUpRest();
@@ -291,7 +292,7 @@ public final class StageBuffers implements AutoCloseable {
                 : table.gradient();
     }
 
-    /** Returns whether the gradient of a second use is still to be added to the first. */
+    /** Returns whether the gradient of a second use must still be added to the first. */
     public boolean hasSecondGradient() {
         return sum().secondUse() != null;
     }
@@ -303,14 +304,14 @@ public final class StageBuffers implements AutoCloseable {
         return exchangedWeights.isEmpty() ? versions.newest().operands(run.piece()) : Optional.empty();
     }
 
-    /** Updates the operands of products after an update of this rank's weights that has not written them. */
+    /** Updates the operands of products after an update of this rank's weights that did not write them. */
     public void weightsUpdated() {
         if (exchangedWeights.isEmpty()) {
             versions.newest().changed();
         }
     }
 
-    /** Gathers the weights that the others updated, or if ranks have a share alone those that are read first. */
+    /** Gathers the weights that other ranks updated; with ZeRO-3, the weights that are read first. */
     public void unshard() {
         if (!exchangedWeights.isEmpty()) {
             exchangedWeights.forEach(bucket -> data.group().allGather(bucket.share, bucket.whole));
@@ -343,7 +344,7 @@ public final class StageBuffers implements AutoCloseable {
         zeroSecondGradient();
     }
 
-    /** Makes the gradients zero that an update left, except for {@link #runs}, which are zero already. */
+    /** Zeroes the gradients that an update did not: all except {@link #runs}. */
     public void zeroOtherGradients() {
         if (gradients().extent() == Extent.SHARE_IN_PLACE) {
             engine.fill(gradients().tensor(), 0);
@@ -357,14 +358,14 @@ public final class StageBuffers implements AutoCloseable {
         }
     }
 
-    /** Returns a tensor that is given back with the buffers, filled with zeros. */
+    /** Returns a tensor of zeros, which is freed with the buffers. */
     public Tensor own(DataType dataType, Shape shape) {
         Tensor tensor = engine.allocate(dataType, shape);
         owned.add(tensor);
         return tensor;
     }
 
-    /** Gives back every buffer, including the tensors of {@link #own}. */
+    /** Frees every buffer, including the tensors of {@link #own}. */
     @Override
     public void close() {
         owned.forEach(Tensor::close);

@@ -17,9 +17,7 @@ public final class StageParameters {
     private final List<Parameter> frozen;
     private final List<ParameterSpec> shared;
 
-    /**
-     * @param shared the trained parameters of the model that more than one layer uses, on whichever stages
-     */
+    /** @param shared the trained parameters of the model that several layers use, on any stages */
     public StageParameters(List<Layer> layers, List<ParameterSpec> shared) {
         this.layers = layers;
         this.owned = layers.stream().map(layer -> trained(layer).filter(parameter -> parameter.owner() == parameter)
@@ -38,7 +36,7 @@ public final class StageParameters {
         return frozen;
     }
 
-    /** Returns the frozen parameters in groups that are gathered together if ranks share them out: as {@link #buckets}. */
+    /** Returns the frozen parameters in groups that are gathered together if ranks divide them, as {@link #buckets}. */
     List<List<Parameter>> frozenBuckets() {
         return buckets(layers.stream().map(layer -> layer.parameters().stream().filter(frozen::contains).toList())
                 .toList());
@@ -55,9 +53,9 @@ public final class StageParameters {
     }
 
     /**
-     * Returns the parameters of the stage in groups that are sent together if several ranks hold them: a layer's, without a
-     * table of the vocabulary. A tied one crosses stages by itself, and one that a tensor-parallel group shares unevenly
-     * would give the ranks of the group unequal shares of their common parameters.
+     * Returns the parameters of the stage in groups that are sent together if several ranks hold them. A group is a layer
+     * without vocabulary tables. A tied table is exchanged between stages by itself. A table that a tensor-parallel group
+     * divides unevenly would make the ranks' shares of their common parameters unequal.
      */
     List<List<Parameter>> buckets() {
         return buckets(owned);
@@ -74,8 +72,8 @@ public final class StageParameters {
     }
 
     /**
-     * Returns for each layer the parameters with gradients that are final after its last backward; a shared one's are still
-     * to be added.
+     * Returns for each layer the parameters with gradients that are final after its last backward, before the sum of shared
+     * ones.
      */
     List<List<Parameter>> finalWithLayers() {
         return owned.stream()

@@ -13,12 +13,12 @@ import java.util.regex.Pattern;
 /**
  * A tensor of a stage's state under its name in files. The tensor stays the stage's.
  *
- * @param name the published name; after {@code optimizer.} and the name of a moment, such as {@code exp_avg.}, for the
- *     optimizer's state, and after {@link #before} for the weights before the last updates
+ * @param name the published name. For the optimizer's state it follows {@code optimizer.} and the name of a moment, such as
+ *     {@code exp_avg.}; for older weights it follows {@link #before}
  * @param tensor the live tensor, not a copy
  * @param slice its place in the whole tensor
- * @param copy whether another rank has the same bits under the same name and writes them: for a tied token table the stage
- *     of the embedding, for tensors that a group does not share out its first rank
+ * @param copy whether another rank writes the same bits under the same name: for a tied token table the stage of the
+ *     embedding, for tensors that a group does not divide its first rank
  */
 public record StateTensor(String name, Tensor tensor, TensorSlice slice, boolean copy) {
     private static final Pattern OLDER = Pattern.compile("before(?:-\\d+)?\\.(.+)");
@@ -40,12 +40,12 @@ public record StateTensor(String name, Tensor tensor, TensorSlice slice, boolean
         return moment.matches() ? Optional.of(new Moment(moment.group(1), moment.group(2))) : Optional.empty();
     }
 
-    /** Returns the text in front of the name of a parameter in the version that is this number of updates old, 1 or more. */
+    /** Returns the prefix of a parameter's name in the version that is this number of updates old, 1 or more. */
     public static String before(int updates) {
         return updates == 1 ? "before." : "before-" + updates + ".";
     }
 
-    /** Returns the name of the newest version of an older one; empty for any other name. */
+    /** Returns the parameter's name without the prefix of an older version; empty for any other name. */
     public static Optional<String> newestOf(String name) {
         Matcher older = OLDER.matcher(name);
         return older.matches() ? Optional.of(older.group(1)) : Optional.empty();
@@ -56,7 +56,7 @@ public record StateTensor(String name, Tensor tensor, TensorSlice slice, boolean
         load(engine, source, slice);
     }
 
-    /** Fills the tensor from a source that has this slice alone. */
+    /** Fills the tensor from a source that has only this slice. */
     public void loadOwn(Engine engine, WeightSource source) {
         load(engine, source, TensorSlice.whole(tensor.shape()));
     }

@@ -1,8 +1,7 @@
 package dev.troupe.shard;
 
 /**
- * Weights of a stage that data-parallel ranks share out (ZeRO-3).
- *
+ * The weights of a stage if data-parallel ranks divide them (ZeRO-3).
  * @param layout their places
  * @param own this rank's share
  */

@@ -19,9 +19,7 @@ final class WeightVersion {
     private record Ranges(Parameter parameter, Tensor weights, Tensor operand) {
     }
 
-    /**
-     * @param parameters the parameters of the buffer; none if a rank has a share of the weights alone
-     */
+    /** @param parameters the parameters of the buffer; none if a rank has only a share of the weights */
     WeightVersion(Engine engine, BufferLayout layout, FlatBuffer weights, Tensor computeWeights,
             List<Parameter> parameters) {
         this.engine = engine;
@@ -43,14 +41,13 @@ final class WeightVersion {
         return weights.tensor().byteCount();
     }
 
-    /** Has layers read this version from now on. */
+    /** Makes layers read this version. */
     void place() {
         ranges.forEach(range -> range.parameter.placeWeights(range.weights, range.operand));
     }
 
     /**
-     * Returns the operands of products of a piece; empty if those are the weights themselves, or if a rank has a share
-     * alone.
+     * Returns the operands of products of a piece; empty if those are the weights themselves, or if a rank has only a share.
      */
     Optional<Tensor> operands(BufferLayout.Piece piece) {
         return computeWeights == null

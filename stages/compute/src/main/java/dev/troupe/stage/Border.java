@@ -18,7 +18,7 @@ import dev.troupe.layer.TensorPool;
 record Border(int stage, TensorPool.Extent extent, StageLayers layers, TokenUpload upload,
         boolean separatesDocuments) implements AutoCloseable {
     /**
-     * Returns the length of a microbatch's sequences by its input; the longest if there is no valid input, which is refused
+     * Returns the length of a microbatch's sequences by its input; the longest if the input is invalid, which is refused
      * later.
      */
     int lengthOf(Tensor activation, MicrobatchRows rows) {
@@ -34,7 +34,7 @@ record Border(int stage, TensorPool.Extent extent, StageLayers layers, TokenUplo
         return isFirst ? upload.tokens(rows.inputs(), length) : activation;
     }
 
-    /** Gives the head its targets, if the stage has the head, and returns the context of the microbatch for all layers. */
+    /** Gives the targets to the head, if the stage has it, and returns the context of the microbatch for all layers. */
     MicrobatchContext enter(StageTape tape, MicrobatchRows rows, int length, DropoutKey key) {
         if (layers.head() != null) {
             tape.predict(upload.targets(rows.targets(), length), rows.targetsPerMicrobatch());

@@ -8,18 +8,18 @@ import java.util.BitSet;
 import java.util.List;
 
 /**
- * The measurements of a stage: the losses of microbatches, with the head, and the squared sums of gradients. A forward
- * leaves a loss with the engine; the first question after a step's forwards brings all losses of that step to the host.
+ * The measurements of a stage: the losses of microbatches, if it has the head, and the squared sums of gradients. A forward
+ * leaves its loss on the engine; the first read after a step's forwards copies all losses of that step to the host.
  *
  * <p>Thread rule: as for kernels.
  */
 final class Measures implements AutoCloseable {
     private final Engine engine;
     private final int microbatchesPerStep;
-    /** Each of a step's size: a pass over validation data, or over several steps, may have more microbatches. */
+    /** Blocks for a step's losses each: a pass over validation data, or over several steps, may need several. */
     private final List<EngineSums> blocks = new ArrayList<>();
     private final BitSet measured = new BitSet();
-    /** By microbatch the number of targets over which its loss is a mean. */
+    /** By microbatch, the number of targets by which its loss is divided. */
     private double[] counted = {};
     /** The blocks to which forwards have written since they were read. */
     private final BitSet unread = new BitSet();
@@ -37,8 +37,7 @@ final class Measures implements AutoCloseable {
     }
 
     /**
-     * Returns the tensor in which the next forward, of this microbatch, leaves the sum of its rows' losses: at
-     * {@link #index}.
+     * Returns the tensor in which the next forward of this microbatch writes the sum of its rows' losses, at {@link #index}.
      */
     Tensor lossOf(int microbatch, double targets) {
         while (microbatch >= counted.length) {

@@ -5,7 +5,7 @@ import dev.troupe.shard.LayerShares;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 
-/** The microbatches in progress on a stage, with the progress of each; tapes are used again. */
+/** The tapes of the microbatches in progress on a stage; tapes are reused. */
 final class MicrobatchTapes {
     private final int stage;
     private final StageLayers layers;
@@ -14,11 +14,11 @@ final class MicrobatchTapes {
     private final ReplayGroups groups;
     private final LayerShares shares;
     private final TensorPool pool;
-    // Indexed by microbatch, grown when more come than expected.
+    // Indexed by microbatch; grows as needed.
     private StageTape[] live = new StageTape[0];
     private final Measures measures;
     private final ArrayDeque<StageTape> spare = new ArrayDeque<>();
-    // One writer, the thread that computes; read by any.
+    // Written by the thread that computes; read by any.
     private volatile int liveCount;
     private StageWatch watch = StageWatch.NONE;
     private boolean endsStep;
@@ -35,12 +35,12 @@ final class MicrobatchTapes {
         this.pool = pool;
     }
 
-    /** Reports all that follows to a watch. */
+    /** Reports all later outputs to a watch. */
     void watchedBy(StageWatch other) {
         watch = other;
     }
 
-    /** Takes note that the next backward for the weights is the step's last. */
+    /** Announces that the next backward for the weights is the step's last. */
     void lastBackwardFollows() {
         endsStep = true;
     }
@@ -68,7 +68,7 @@ final class MicrobatchTapes {
         return tape;
     }
 
-    /** Returns the tape of a microbatch that went forward and no further, and was not replayed. */
+    /** Returns the tape of a microbatch after its forward, without a replay. */
     StageTape awaitingReplay(int microbatch) {
         StageTape tape = tape("replay", microbatch);
         if (tape.replayedAhead() || tape.inputGradientDone()) {
@@ -77,7 +77,7 @@ final class MicrobatchTapes {
         return tape;
     }
 
-    /** Returns the tape of a microbatch that went forward and not back. */
+    /** Returns the tape of a microbatch after its forward. */
     StageTape awaitingInputGradient(int microbatch) {
         StageTape tape = tape("backward for the input", microbatch);
         if (tape.inputGradientDone()) {
@@ -86,7 +86,7 @@ final class MicrobatchTapes {
         return tape;
     }
 
-    /** Returns the tape of a microbatch with its backward for the input done. */
+    /** Returns the tape of a microbatch after its backward for the input. */
     StageTape awaitingWeightGradient(int microbatch) {
         StageTape tape = tape("backward for the weights", microbatch);
         if (!tape.inputGradientDone()) {
@@ -95,7 +95,7 @@ final class MicrobatchTapes {
         return tape;
     }
 
-    /** Ends a microbatch with an empty tape. */
+    /** Ends a microbatch; its tape must be empty. */
     void end(int microbatch) {
         live[microbatch].end(pool);
         spare.push(live[microbatch]);

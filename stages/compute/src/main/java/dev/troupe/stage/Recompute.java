@@ -3,11 +3,11 @@ package dev.troupe.stage;
 import dev.troupe.layer.Tape;
 
 /**
- * The tensors of a forward that a stage does not keep but computes again in the backward, to the bit. Sizes are of a block,
- * in activations of N x C numbers (N rows of a microbatch, C hidden size), not counting a few numbers a row.
+ * The choice of forward tensors that the backward computes again, to the bit, instead of keeping them. Sizes are of a block,
+ * in activations of N x C numbers (N rows of a microbatch, C hidden size), without a few numbers a row.
  */
 public enum Recompute {
-    /** Everything is kept: 16 activations a block, and attention's own state. */
+    /** Everything is kept: 16 activations a block, and attention's state. */
     NONE {
         @Override
         void afterForward(Tape tape) {
@@ -18,10 +18,10 @@ public enum Recompute {
         }
     },
     /**
-     * Large and cheap tensors are computed again (Korthikanti et al. 2022): the outputs of both norms, of 2 activations,
-     * from their inputs, and the output of GELU, of 4, from the tensor before it: some ten operations a number, compared
-     * with 2 C of a matrix product. If the engine keeps the probabilities of attention, T numbers a row and head (T sequence
-     * length), and these are more than an activation, attention is computed again as well. No product with weights is.
+     * Large and cheap tensors are computed again (Korthikanti et al. 2022): the outputs of both norms (2 activations) and of
+     * GELU (4). They cost about ten operations a number, while a matrix product costs 2 C. If the engine keeps the
+     * probabilities of attention, T numbers a row and head (T sequence length), and they are larger than an activation,
+     * attention is computed again too. Products with weights are not.
      */
     SELECTIVE {
         @Override
@@ -35,7 +35,7 @@ public enum Recompute {
     },
     /**
      * Only the input of each block is kept, 1 activation, and its forward runs again before its backward (Chen et al. 2016),
-     * without the last product, which only gives a known output. The head keeps its input too, and no logits.
+     * without the last product, because the output is known. The head keeps its input and no logits.
      */
     FULL {
         @Override
@@ -49,7 +49,7 @@ public enum Recompute {
         }
     };
 
-    /** Returns whether the backward for the weights reads weights: of norms with outputs that it computes again. */
+    /** Returns whether the backward for the weights reads the weights of norms, to compute their outputs again. */
     boolean readsWeightsLate() {
         return this == SELECTIVE;
     }

@@ -1,10 +1,11 @@
 package dev.troupe.stage;
 
 /**
- * The replay of a stage's blocks if {@link Recompute#FULL} keeps inputs alone. A stage's half of a block counts as one.
+ * The settings of the replay of blocks under {@link Recompute#FULL}, which keeps only inputs. A stage's half of a block
+ * counts as one.
  *
- * @param every blocks from one kept input to the next: the inputs in between are computed again, too, and all of them are in
- *     memory while the backward goes over them
+ * @param every blocks from one kept input to the next; the inputs in between are computed again, and are all in memory
+ *     during the backward of the group
  * @param ahead the most blocks that are replayed before the gradient arrives, counted from the stage's end; 0 for none
  */
 public record Replay(int every, int ahead) {

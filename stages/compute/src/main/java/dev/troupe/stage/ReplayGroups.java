@@ -7,8 +7,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The layers of a stage that are replayed together, of which only the first keeps its input, and those replayed ahead of the
- * gradient. Layers are counted from the stage's first. Immutable.
+ * The groups of a stage's layers that are replayed together, and the layers that are replayed ahead of the gradient. Only
+ * the first layer of a group keeps its input. Layers are counted from the stage's first. Immutable.
  */
 public final class ReplayGroups {
     private final int[] first;
@@ -63,7 +63,7 @@ public final class ReplayGroups {
         return first[layer];
     }
 
-    /** Returns the layer of this one's group with a known output. */
+    /** Returns the last layer of this one's group, with a known output. */
     public int last(int layer) {
         return last[layer];
     }

@@ -9,8 +9,8 @@ public interface SquaredSums {
      * Adds the sum of a block, the embedding or the head, or of a part of it.
      *
      * @param block its number in the model, {@link ModelSpec#blockNumber}
-     * @param part 0 for all of it, or for its first parameters; in a block that two stages share, the number of a later
-     *     parameter in the block
+     * @param part 0 for the whole block or its first part; if two stages share the block, the index of a parameter of the
+     *     second part
      * @param squaredSum sum of the squares of the gradients
      */
     void add(int block, int part, double squaredSum);

@@ -30,12 +30,12 @@ import java.util.List;
  * in the order of the calls to {@code backwardWeight}, so the same order gives the same bits.
  *
  * <p>Boundary tensors, activations and their gradients, are [N x C]: N = microbatch size times length of its sequences, at
- * most the settings', C hidden size; with sequence parallelism each rank has some of the rows. One that goes in comes from
- * {@link #takeBoundary} and is the stage's from then on; one that comes out is the caller's until {@link #release}.
+ * most the settings', C hidden size; with sequence parallelism each rank has some of the rows. An input comes from
+ * {@link #takeBoundary} and then belongs to the stage; an output belongs to the caller until {@link #release}.
  *
  * <p>Thread rule: one thread at a time, the engine's, except for {@link #release} and the plain getters, which may be called
  * from any thread. Calls out of order raise {@link IllegalStateException} with stage and microbatch: the plan or its walker
- * is wrong. After a failed call of a microbatch only {@link #close} is of use.
+ * is wrong. After a failed call of a microbatch the only valid call is {@link #close}.
  */
 public final class Stage implements AutoCloseable {
     private final int index;
@@ -80,7 +80,7 @@ public final class Stage implements AutoCloseable {
         this.tapes = new MicrobatchTapes(index, stack, settings, buffers.layerShares(), pool, measures);
     }
 
-    /** Builds a stage for a rank that has all of it. */
+    /** Builds an undivided stage. */
     public static Stage create(Engine engine, Partition partition, int index, StageSettings settings,
             WeightSource source) {
         return create(engine, partition, index, settings, TensorShare.ALL, DataShare.ALL, source);
@@ -88,12 +88,12 @@ public final class Stage implements AutoCloseable {
 
     /**
      * Builds one rank's share of a stage with fresh optimizer state. The ranks of its group call everything in the same
-     * order. The engine stays the caller's, and serves no other stage on another thread.
+     * order. The engine remains the caller's, and serves no stage on another thread.
      *
      * @param share this rank's share of the stage
-     * @param data the ranks that hold the same share, and the state that they share out among them
+     * @param data the ranks that hold the same share, and the state that they divide
      * @param source has whole tensors, of which the stage takes its slices
-     * @throws IllegalArgumentException if the sequence is longer than the model's, or the group cannot share the model out
+     * @throws IllegalArgumentException if the sequence is longer than the model's, or the group cannot divide the model
      * @throws dev.troupe.weights.WeightException if the source lacks a tensor
      */
     public static Stage create(Engine engine, Partition partition, int index, StageSettings settings,
@@ -102,7 +102,7 @@ public final class Stage implements AutoCloseable {
         return new Stage(engine, partition, index, settings, share, data, source);
     }
 
-    /** Reports all outputs of the layers from now on to a watch. */
+    /** Reports all further outputs of the layers to a watch. */
     public void watchedBy(StageWatch watch) {
         tapes.watchedBy(watch);
     }
@@ -128,12 +128,12 @@ public final class Stage implements AutoCloseable {
         return stack.head() != null;
     }
 
-    /** Returns the ends of a tied token table that are here. */
+    /** Returns which ends of a tied token table this stage has. */
     public TiedEnd tiedEnd() {
         return stack.tiedEnd();
     }
 
-    /** Returns the count of numbers trained on this rank's share of the stage; a table with both ends here counts once. */
+    /** Returns the number of trained elements in this rank's share of the stage; a table with both ends here counts once. */
     public long parameterCount() {
         return stack.parameters().stream().mapToLong(parameter -> parameter.shape().elementCount()).sum();
     }
@@ -156,14 +156,14 @@ public final class Stage implements AutoCloseable {
         return border.extent().of(length).size(0);
     }
 
-    /** Takes a boundary tensor over, and returns one of this length of sequences, in the same memory. */
+    /** Returns a boundary tensor for sequences of this length, in the memory of the given one, which it takes over. */
     public Tensor ofLength(Tensor boundary, int length) {
         return pool.reshape(boundary, border.extent().of(length));
     }
 
     /**
-     * Takes over a boundary tensor that came out of another stage on the same engine, without a copy: that stage gets a
-     * buffer of this one in return.
+     * Takes over an output of another stage on the same engine, without a copy; that stage gets a buffer of this one in
+     * return.
      */
     public void adopt(Tensor boundary, Stage from) {
         Tensor buffer = takeBoundary();
@@ -172,7 +172,7 @@ public final class Stage implements AutoCloseable {
     }
 
     /**
-     * Takes back a boundary tensor that came out of this stage, or one that was taken and is not needed. Any thread.
+     * Takes back an output of this stage, or an unused tensor of {@link #takeBoundary}. Any thread.
      *
      * @throws IllegalArgumentException if the tensor is not of this stage, or was released before
      */
@@ -180,20 +180,25 @@ public final class Stage implements AutoCloseable {
         pool.give(boundary);
     }
 
-    /** Returns the microbatches that went forward and have not finished {@link #backwardWeight}. Any thread may ask. */
+    /**
+     * Returns the number of microbatches after {@link #forward} and before the end of {@link #backwardWeight}. Any thread.
+     */
     public int liveActivations() {
         return tapes.liveCount();
     }
 
-    /** Sets the step of the next forwards, and the number over all pipelines of this one's microbatch 0. */
+    /** Sets the step of the next forwards, and the number of its microbatch 0 among all pipelines. */
     public void enterStep(long number, int firstOfPipeline) {
         step = number;
         firstMicrobatch = firstOfPipeline;
     }
 
     /**
-     * Selects weights and sum of gradients for the next calls, if steps overlap ({@link StageSettings#overlap}): weights of
-     * this age in updates, 0 for the newest, and the sum of this index. A backward uses its forward's weights.
+     * Selects the weights and the sum of gradients for the next calls, if steps overlap ({@link StageSettings#overlap}). A
+     * backward must use its forward's weights.
+     *
+     * @param updatesBehind the age of the weights in updates; 0 for the newest
+     * @param gradientSum the index of the sum
      */
     public void use(int updatesBehind, int gradientSum) {
         buffers.use(updatesBehind, gradientSum);
@@ -216,8 +221,8 @@ public final class Stage implements AutoCloseable {
     }
 
     /**
-     * As {@link #forward}, but keeps nothing and without dropout: for a loss on validation data. The microbatch has no
-     * activations of a {@link #forward} at that time; its {@link #loss} is overwritten.
+     * As {@link #forward}, but without dropout and without kept tensors, for a validation loss. The microbatch must not have
+     * live activations; its {@link #loss} is overwritten.
      */
     public Tensor forwardOnly(int microbatch, Tensor input, MicrobatchRows rows) {
         StageTape tape = tapes.begin(microbatch);
@@ -236,13 +241,13 @@ public final class Stage implements AutoCloseable {
         return tapes.loss(microbatch);
     }
 
-    /** Replays the blocks of a microbatch that {@link StageSettings#replay} has ahead, so that its backward need not. */
+    /** Replays the blocks of a microbatch that {@link StageSettings#replay} has ahead of its backward. */
     public void recompute(int microbatch) {
         tapes.awaitingReplay(microbatch).replayAhead();
     }
 
     /**
-     * Runs the backward of one microbatch for the input of this stage, and gives back tensors that only it needs.
+     * Runs the backward of one microbatch for the input of this stage, and frees the tensors that only it needs.
      *
      * @param outputGradient the gradient for the result of {@link #forward}; null on the stage with the head, where it
      *     starts from the loss, divided by the microbatches of the step
@@ -256,7 +261,7 @@ public final class Stage implements AutoCloseable {
 
     /**
      * Runs both backwards of one microbatch at once, layer by layer: the same bits as {@link #backwardInput}, with the same
-     * argument and result, and then {@link #backwardWeight}, with less kept between them.
+     * argument and result, and then {@link #backwardWeight}, with fewer tensors in between.
      */
     public Tensor backward(int microbatch, Tensor outputGradient) {
         StageTape tape = tapes.awaitingInputGradient(microbatch);
@@ -268,8 +273,8 @@ public final class Stage implements AutoCloseable {
 
     /**
      * Announces that the next {@link #backward} or {@link #backwardWeight} is the step's last. The gradients of each layer
-     * are then added up over the ranks with the same weights as soon as they are final, in parallel to this thread;
-     * {@link #addUpGradients} waits for them. Without it, or if gradients are shared out, all is done there.
+     * are then added up over the ranks with the same weights as soon as they are final, concurrently;
+     * {@link #addUpGradients} waits for them. Without this call, or if ranks divide gradients, all sums are made there.
      */
     public void lastBackwardFollows() {
         buffers.lastBackwardFollows();
@@ -287,7 +292,7 @@ public final class Stage implements AutoCloseable {
         stack.head().scaleLoss(factor);
     }
 
-    /** Gives a step up: its gradients become zero. With several versions of the weights the last two become the same. */
+    /** Discards a step: its gradients become zero. With several versions of the weights the last two become equal. */
     public void skipStep() {
         buffers.beginUpdate();
         buffers.zeroGradients();
@@ -296,7 +301,7 @@ public final class Stage implements AutoCloseable {
     /**
      * Adds up over the group the gradients that each rank computed from its own rows or for its own heads, then gradients
      * over the ranks with the same weights, and waits for those in flight. Once a step, after the exchange of a tied table's
-     * gradient. If these ranks share out the optimizer's state, a rank has the sums of its share alone.
+     * gradient. With ZeRO a rank has only the sums of its share.
      */
     public void addUpGradients() {
         buffers.addUpOwnShares();
@@ -309,8 +314,8 @@ public final class Stage implements AutoCloseable {
     }
 
     /**
-     * Reports this stage's shares of the squared global gradient norm, layer by layer. A tied table counts at the embedding
-     * alone, so its ends are summed before. Every rank of the group has the sums of whole tensors.
+     * Reports this stage's shares of the squared global gradient norm, layer by layer. A tied table counts only at the
+     * embedding, so its gradients must be summed before. Every rank of the group reports the sums of whole tensors.
      */
     public void squaredSums(SquaredSums sums) {
         stack.squaredSums(engine, measures.squaredSums(), buffers, group, holders, sums);
@@ -330,14 +335,14 @@ public final class Stage implements AutoCloseable {
     }
 
     /**
-     * Gathers weights from the ranks that share them out: after {@link #optimizerStep} all updates of the others, or if a
-     * rank has a share alone, before a step's first forward, the weights of the first layer.
+     * Gathers weights if ranks divide them: after {@link #optimizerStep} the updates of the others; with ZeRO-3, before a
+     * step's first forward, the weights of the first layer.
      */
     public void unshard() {
         buffers.unshard();
     }
 
-    /** Releases the gathered weights of other ranks, after the last action of a step that reads them. */
+    /** Frees the gathered weights of other ranks, after the last action of a step that reads them. */
     public void reshard() {
         buffers.reshard();
     }
@@ -348,17 +353,14 @@ public final class Stage implements AutoCloseable {
     }
 
     /**
-     * Returns the gradients, named as their weights; for a tied table with both ends here the sum after
+     * Returns the gradients, named as their weights; a tied table with both ends here has the sum after
      * {@link TiedTable#reduce}.
      */
     public List<StateTensor> gradients() {
         return state.gradients();
     }
 
-    /**
-     * Returns the weights and optimizer state of this rank, which a checkpoint or a snapshot has in addition to the number
-     * of updates.
-     */
+    /** Returns this rank's weights and optimizer state. A checkpoint or a snapshot also has the number of updates. */
     public List<StateTensor> state() {
         return state.all();
     }
@@ -366,21 +368,21 @@ public final class Stage implements AutoCloseable {
     /**
      * Restores all of {@link #state} from whole tensors, bit for bit if the source has the engine's float type.
      *
-     * @throws dev.troupe.weights.WeightException if the source lacks a tensor or has it in another shape; the stage is of no
-     *     use then
+     * @throws dev.troupe.weights.WeightException if the source lacks a tensor or has it in another shape; the stage is
+     *     unusable then
      */
     public void load(WeightSource source) {
         state.load(source);
         buffers.versionsChanged();
     }
 
-    /** As {@link #load}, but from a source with this rank's slices alone, as from {@link #state}. */
+    /** As {@link #load}, but from a source with only this rank's slices, as of {@link #state}. */
     public void loadOwn(WeightSource source) {
         state.loadOwn(source);
         buffers.versionsChanged();
     }
 
-    /** Gives all tensors back to the engine, including boundary tensors outside the stage. */
+    /** Frees all tensors, including boundary tensors outside the stage. */
     @Override
     public void close() {
         measures.close();

@@ -52,7 +52,7 @@ public final class StageLayers {
         this.trained = parameters.used();
     }
 
-    /** Builds these layers of the model, the halves of a block as one; their parameters are still to be placed. */
+    /** Builds these layers of the model, both halves of a block as one; their parameters have no memory yet. */
     public static StageLayers of(LayerContext context, ModelSpec model, LayerRange range) {
         List<Layer> layers = new ArrayList<>();
         List<LayerRange> ranges = new ArrayList<>();
@@ -111,7 +111,10 @@ public final class StageLayers {
         return tiedEnd;
     }
 
-    /** Returns the layers of the model that are one here, both halves of a block; counted from the stage's first. */
+    /**
+     * Returns the model's layers in a layer of this stage, which may be both halves of a block; counted from the stage's
+     * first.
+     */
     LayerRange range(int layer) {
         return ranges.get(layer);
     }
@@ -138,8 +141,8 @@ public final class StageLayers {
     }
 
     /**
-     * Reports the sums of whole tensors: the ranks of the group add up their parts, and one counts the common parts of all;
-     * the ranks with the same weights measure a share each.
+     * Reports the sums of whole tensors. The ranks of the group add their parts, and one counts the common parts; each rank
+     * with the same weights measures a share.
      *
      * @param onEngine room for a sum of each parameter
      */
@@ -177,8 +180,8 @@ public final class StageLayers {
     }
 
     /**
-     * A sum begins with a block's first parameter and adds the others in order, on whichever stages they are: parameters
-     * that continue the sum of another stage are reported one by one, so that the coordinator adds in that order too.
+     * Adds the parameters of a block in order, across stages. Parameters that continue the sum of another stage are reported
+     * one by one, so that the coordinator adds in the same order.
      */
     private static void addSums(SquaredSums sums, SumPlace place, double[] ofParameters) {
         if (place.part() == 0) {
@@ -190,7 +193,7 @@ public final class StageLayers {
         }
     }
 
-    /** Runs the layers up to the head, keeping nothing; the caller gives the activation back. */
+    /** Runs the layers before the head without keeping tensors; the caller frees the result. */
     public Tensor forwardBeforeHead(Tensor input, MicrobatchContext microbatch) {
         Tensor x = input;
         for (Layer layer : layers) {

@@ -50,8 +50,8 @@ final class StageState {
     }
 
     /**
-     * Returns weights, including those before the last updates if there are several versions, and optimizer state: few lists
-     * in all, so that a snapshot after each update makes no new one.
+     * Returns weights of all versions and optimizer state. There are few lists, so that a snapshot after an update creates
+     * none.
      */
     List<StateTensor> all() {
         return all.computeIfAbsent(buffers.turnOfVersions(), _ -> withOlderAndOptimizer());
@@ -72,7 +72,7 @@ final class StageState {
         all().forEach(named -> named.load(engine, source));
     }
 
-    /** Restores {@link #all} from a source that has this rank's slices alone. */
+    /** Restores {@link #all} from a source with only this rank's slices. */
     void loadOwn(WeightSource source) {
         all().forEach(named -> named.loadOwn(engine, source));
     }

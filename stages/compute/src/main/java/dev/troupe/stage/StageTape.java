@@ -9,7 +9,7 @@ import dev.troupe.layer.TensorPool;
 import dev.troupe.shard.LayerShares;
 import java.util.List;
 
-/** The way of one microbatch through all layers of a stage. */
+/** The computation of one microbatch in all layers of a stage. */
 final class StageTape {
     private final StageLayers layers;
     private final List<Tape> tapes;
@@ -38,7 +38,7 @@ final class StageTape {
         this.head = tapes.getLast() instanceof HeadLayer.Pass pass ? pass : null;
     }
 
-    /** Gives the head, which is here, its targets; the loss goes to the measured losses. */
+    /** Gives the targets to the head, which this stage has; the loss goes to the measured losses. */
     void predict(Tensor targets, double counted) {
         head.predict(targets, counted, measures.lossOf(number, counted), measures.index(number));
     }
@@ -86,14 +86,14 @@ final class StageTape {
         return x;
     }
 
-    /** Sets whether the next forward leaves the head's gradient for the backward. */
+    /** Sets whether the next forward computes the head's gradient for the backward. */
     private void startGradient(boolean inForward) {
         if (head != null) {
             head.startsGradient(inForward);
         }
     }
 
-    /** Runs the forward, releases each layer's activations before the next layer runs, and reports nothing to the watch. */
+    /** Runs the forward and frees each layer's activations before the next layer runs; the watch gets no report. */
     Tensor forwardOnly(Tensor input, MicrobatchContext microbatch) {
         context = microbatch;
         startGradient(false);
@@ -108,14 +108,14 @@ final class StageTape {
         return x;
     }
 
-    /** Gives back all layers' tensors of the microbatch, after its last backward. */
+    /** Frees all layers' tensors of the microbatch, after its last backward. */
     void end(TensorPool pool) {
         pool.drop(context.starts());
         context = null;
         replayedAhead = false;
     }
 
-    /** Replays layers before the gradient arrives, so that the backward finds them done. */
+    /** Replays layers before the gradient arrives. */
     void replayAhead() {
         for (int layer = groups.firstAhead(); layer < groups.endAhead(); layer = groups.last(layer) + 1) {
             int last = groups.last(layer);
@@ -126,9 +126,9 @@ final class StageTape {
     }
 
     /**
-     * Computes the tensors that the layers of a group did not keep. The weights of the last one stay.
+     * Computes the tensors that the layers of a group did not keep. The weights of the last layer remain.
      *
-     * @param next the layer that reads its weights after those
+     * @param next the next layer that reads its weights
      */
     private void replay(int first, int last, int next) {
         Tensor x = null;
@@ -159,7 +159,9 @@ final class StageTape {
         return replayedAhead && groups.isAhead(layer);
     }
 
-    /** Returns the layer that reads its weights after a backward: the one before, or the first if a group is replayed. */
+    /**
+     * Returns the next layer that reads its weights after a backward: the layer before, or the first if a group is replayed.
+     */
     private int nextBackwards(int layer) {
         int before = layer - 1;
         return before < 0 || layer != groups.first(layer) || isReplayed(before) ? before : groups.first(before);

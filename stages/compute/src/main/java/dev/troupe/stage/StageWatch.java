@@ -6,7 +6,7 @@ import dev.troupe.partition.LayerRange;
 import java.util.List;
 
 /**
- * The watch over the outputs of a stage's layers, called while they exist. A tensor belongs to the stage and is only read.
+ * An observer of the outputs of a stage's layers, called while they exist. A tensor belongs to the stage and is only read.
  *
  * <p>Thread rule: the stage's thread.
  */
@@ -24,8 +24,8 @@ public interface StageWatch {
     }
 
     /**
-     * The last backward of a step has added to the gradients of some layers; parts of other ranks are not added yet. If
-     * ranks share gradients out, they are of that microbatch.
+     * The last backward of a step has added to the gradients of some layers, before the sum over ranks. If ranks divide
+     * gradients, these are of that microbatch.
      *
      * @param parameters the trained parameters of the layers, including second uses
      */

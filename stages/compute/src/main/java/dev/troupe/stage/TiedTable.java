@@ -6,7 +6,7 @@ import dev.troupe.layer.TensorPool;
 import dev.troupe.shard.StageBuffers;
 
 /**
- * The token table that a model uses at both ends, seen from one stage: one end, both, or none.
+ * A stage's view of the token table that a model uses at both ends: one end, both, or none.
  *
  * <p>Thread rule: the engine's thread. A call that does not fit the ends of the stage raises {@link IllegalStateException}.
  */
@@ -25,7 +25,7 @@ public final class TiedTable {
         this.buffers = buffers;
     }
 
-    /** Adds the head's gradient to the embedding's, with both ends here, once a step, after its row. */
+    /** Adds the head's gradient to the embedding's if this stage has both ends; once a step, after its row. */
     public void reduce() {
         if (layers.tiedEnd() != TiedEnd.BOTH) {
             throw new IllegalStateException("stage " + stage + " has " + layers.tiedEnd()
@@ -39,8 +39,8 @@ public final class TiedTable {
     }
 
     /**
-     * Returns, with one end here, the live gradient [V x C] to send to the stage with the other end: this rank's rows of it,
-     * or of shared gradients its share of these in one row. It is copied before {@link #add} changes it.
+     * Returns, if this stage has one end, the live gradient [V x C] for the stage with the other end: this rank's rows, or
+     * with divided gradients its share in one row. The caller copies it before {@link #add} changes it.
      */
     public Tensor gradient() {
         return switch (layers.tiedEnd()) {
@@ -51,15 +51,15 @@ public final class TiedTable {
         };
     }
 
-    /** Returns a buffer for the other end's {@link #gradient}, with any content. Goes back with {@link Stage#release}. */
+    /** Returns a buffer for the other end's {@link #gradient}, with any content, for {@link Stage#release}. */
     public Tensor takeGradient() {
         return pool.takeFloats(gradient().shape());
     }
 
     /**
-     * Adds, with one end here, the other end's {@link #gradient} before any addition to it; the tensor stays the caller's.
-     * Both stages sum embedding end plus head end, so that the two copies of the table stay the same bits, and the same as
-     * if one stage has both.
+     * Adds the other end's {@link #gradient}, as it was before any addition; the tensor remains the caller's. Both stages
+     * compute embedding end plus head end, so that both copies of the table have the same bits, as on one stage with both
+     * ends.
      */
     public void add(Tensor other) {
         Tensor own = gradient();

@@ -24,7 +24,7 @@ public final class TokenUpload implements AutoCloseable {
     private final int vocabularySize;
     private final IndexRange ownTokens;
     private final TensorPool.Extent extent;
-    // Shared, so that a stage may be closed by another thread than its creator.
+    // Shared, so that another thread than the creator may close the stage.
     private final Arena hostMemory = Arena.ofShared();
     private final MemorySegment hostTokens;
 
@@ -37,7 +37,7 @@ public final class TokenUpload implements AutoCloseable {
         this.ownTokens = IndexRange.share(vocabularySize, context.share().group().rank(),
                 context.share().group().size());
         this.extent = context.perRow(1);
-        // If nothing is computed the ids are not read, and need no place.
+        // An engine without values reads no ids, so that they need no memory.
         this.hostTokens = engine.holdsValues() ? hostMemory.allocate(TOKEN, context.rows()) : MemorySegment.NULL;
     }
 
@@ -46,9 +46,8 @@ public final class TokenUpload implements AutoCloseable {
     }
 
     /**
-     * Returns token ids as a tensor of the pool, INT32 [N], N = B T, T the microbatch's length: rows of this rank's share of
-     * the vocabulary, or elsewhere. On an engine that does not compute the tensor has no ids, and these are not read; the
-     * same holds below.
+     * Returns token ids as a tensor of the pool, INT32 [N], N = B T, T the microbatch's length: rows in this rank's shard of
+     * the vocabulary, or {@code NOT_IN_SHARD}. An engine without values reads no ids, here and in the next methods.
      *
      * @param ids the first N are read
      * @param length T

@@ -5,16 +5,16 @@ import dev.troupe.data.Tokens;
 import java.util.Objects;
 
 /**
- * The sequences that each step trains on. S is the sequence length and B the global batch size. The position of sequence i =
- * 0 .. B-1 of step k is a function of (seed, k, i) alone, independent of the division of the batch into microbatches and
- * over ranks. Any thread may call it; nothing is allocated but a few bytes a step.
+ * The sequences of each training step. S is the sequence length and B the global batch size. The position of sequence i = 0
+ * .. B-1 of step k is a function of (seed, k, i), independent of the division of the batch into microbatches and over ranks.
+ * Any thread may call it; a step allocates a few bytes.
  *
  * <p>In epochs, sequence i of step k is number g = k B + i of the run: place g mod W of epoch g / W, where W is the number
- * of windows without overlap. A batch that begins in one epoch of the data may end in the next: no window is left out, and
- * none comes twice in an epoch.
+ * of windows without overlap. A batch may begin in one epoch and end in the next, so that each window occurs exactly once in
+ * an epoch.
  */
 public final class Batches {
-    // Odd constants of the golden ratio and of MurmurHash3, so that neighbouring steps and sequences share no bits.
+    // Odd constants of the golden ratio and of MurmurHash3, so that neighbouring steps and sequences have unrelated bits.
     private static final long STEP_STRIDE = 0x9E3779B97F4A7C15L;
     private static final long SEQUENCE_STRIDE = 0xC2B2AE3D27D4EB4FL;
 
@@ -31,10 +31,10 @@ public final class Batches {
     }
 
     /**
-     * Creates the batches of a text: every S tokens in a row are a sequence, with the token after each as its target.
+     * Creates the batches of a text: any S consecutive tokens are a sequence; the target of each is the next token.
      *
      * @param seed of the random order and of the order of epochs; unused by the sequential order
-     * @throws DataException if there is not one sequence and the token after it
+     * @throws DataException if the text is shorter than one sequence and the token after it
      */
     public Batches(Tokens tokens, Order order, long seed, int sequenceLength, int globalBatchSize) {
         this(new TextSequences(tokens, sequenceLength), order, seed, globalBatchSize);
@@ -74,7 +74,7 @@ public final class Batches {
         return globalBatchSize;
     }
 
-    /** Returns whether a sequence may hold several documents that must not see each other. */
+    /** Returns whether a sequence may hold several documents, which must not attend to each other. */
     public boolean separatesDocuments() {
         return sequences.separatesDocuments();
     }
@@ -84,7 +84,7 @@ public final class Batches {
         return sequences.windowCount();
     }
 
-    /** Returns the number of times that {@code steps} steps go through the data: the number of their sequences over W. */
+    /** Returns the number of epochs in {@code steps} steps: the number of their sequences over W. */
     public double epochs(long steps) {
         return (double) steps * globalBatchSize / windowCount();
     }
@@ -112,8 +112,8 @@ public final class Batches {
     }
 
     /**
-     * Returns the tokens of each sequence of a microbatch, T: little or no padding is computed. It follows from the data and
-     * the microbatch alone.
+     * Returns the tokens of each sequence of a microbatch, T, so that little padding is computed. It follows only from the
+     * data and the microbatch.
      */
     public int lengthOf(long step, int microbatch, int microbatchSize) {
         int most = 1;
@@ -124,8 +124,7 @@ public final class Batches {
     }
 
     /**
-     * Returns the length of each microbatch of a step, as {@link #lengthOf}, but 0 for the longest, S; empty if all have
-     * that.
+     * Returns the length of each microbatch of a step, as {@link #lengthOf}, but 0 for the longest, S; empty if all are 0.
      */
     public int[] lengths(long step, int microbatchSize) {
         int[] all = new int[globalBatchSize / microbatchSize]; // exact: a batch is of whole microbatches
@@ -169,7 +168,7 @@ public final class Batches {
         return known.targets();
     }
 
-    /** Sequences that come before this one in the run. */
+    /** Returns the number of sequences before this one in the run. */
     private long number(long step, int sequence) {
         return Math.multiplyExact(step, globalBatchSize) + sequence;
     }

@@ -46,7 +46,7 @@ public final class MicrobatchRows {
         this.targetsPerMicrobatch = targetsPerMicrobatch;
     }
 
-    /** Returns the number of tokens, b T; b S at first. */
+    /** Returns the number of tokens, b T; initially b S. */
     public int tokenCount() {
         return tokenCount;
     }
@@ -59,7 +59,7 @@ public final class MicrobatchRows {
         return inputs;
     }
 
-    /** Returns the id after each of them, or {@link dev.troupe.engine.TokenKernels#NOT_COUNTED}. */
+    /** Returns the target of each token, or {@link dev.troupe.engine.TokenKernels#NOT_COUNTED}. */
     public int[] targets() {
         return targets;
     }
@@ -70,9 +70,8 @@ public final class MicrobatchRows {
     }
 
     /**
-     * Returns the counted targets in all microbatches of the step over the number of microbatches: each microbatch's loss is
-     * its sum over this number, so that the mean over microbatches is the mean over all counted targets, whatever their
-     * shares.
+     * Returns the mean number of counted targets per microbatch of the step. A microbatch's loss is its sum divided by this
+     * number, so that the mean over microbatches is the mean over all counted targets.
      */
     public double targetsPerMicrobatch() {
         return targetsPerMicrobatch;

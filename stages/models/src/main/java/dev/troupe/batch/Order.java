@@ -1,8 +1,8 @@
 package dev.troupe.batch;
 
-/** The order in which training goes through a text. */
+/** The order of sequences in training. */
 public enum Order {
-    /** Window after window from the beginning; past the last whole one it begins again. */
+    /** Consecutive windows from the beginning; after the last whole one it starts again. */
     SEQUENTIAL,
     /** Windows that begin anywhere, drawn from a seed with replacement. */
     RANDOM,

@@ -2,14 +2,10 @@ package dev.troupe.batch;
 
 /**
  * Permutations of 0 .. n-1, one for each key, without memory: a Feistel network of the smallest even number of bits that
- * holds n, applied again until its result is below n (Black and Rogaway 2002, cycle walking). Any thread may call it;
- * nothing is allocated.
+ * holds n, repeated until the result is below n (cycle walking, Black and Rogaway 2002). Any thread; allocates nothing.
  */
 final class Permutation {
-    /**
-     * Four are enough for a random-looking permutation of large sets (Luby and Rackoff 1988); small ones have few bits
-     * to mix.
-     */
+    /** Four rounds suffice for large sets (Luby and Rackoff 1988); small sets have few bits to mix. */
     private static final int ROUNDS = 8;
     private static final long ROUND_STRIDE = 0x9E3779B97F4A7C15L;
 
@@ -26,7 +22,7 @@ final class Permutation {
         }
         int bits = Long.SIZE - Long.numberOfLeadingZeros(size - 1);
         this.size = size;
-        this.halfBits = Math.max(1, (bits + 1) / 2); // rounded up: at most 4 n values, so 4 tries in the mean
+        this.halfBits = Math.max(1, (bits + 1) / 2); // rounded up: at most 4 n values, so 4 tries on average
         this.halfMask = (1L << halfBits) - 1;
     }
 

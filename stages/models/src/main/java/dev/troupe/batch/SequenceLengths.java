@@ -2,7 +2,7 @@ package dev.troupe.batch;
 
 /**
  * The possible lengths of the sequences of a microbatch: multiples of a unit, and the longest. They are few, since an engine
- * may have to prepare its kernels for each, and all but the longest are a number of rows that ranks can share out.
+ * may prepare kernels for each. All but the longest give a number of rows that ranks can divide evenly.
  *
  * @param longest tokens of a sequence of the run, S
  * @param unit tokens; every shorter length is a multiple of it
@@ -10,13 +10,13 @@ package dev.troupe.batch;
 public record SequenceLengths(int longest, int unit) {
     /** Shorter units would cost more in kernels of odd shapes than they save. */
     private static final int LEAST_UNIT = 16;
-    /** With this number of lengths, less than a token in 32 of the longest is padding that is computed. */
+    /** With at most 32 lengths, less than 1/32 of the longest length is padding. */
     private static final int MOST = 32;
 
     /**
      * Returns the lengths of a run.
      *
-     * @param parts ranks that share the rows of a microbatch evenly: a unit is a multiple of it
+     * @param parts ranks that divide the rows of a microbatch evenly; the unit is a multiple of it
      */
     public static SequenceLengths of(int longest, int parts) {
         long common = LEAST_UNIT;

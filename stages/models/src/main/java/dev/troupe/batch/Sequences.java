@@ -5,16 +5,16 @@ public interface Sequences {
     /** Returns the tokens of one sequence, S. */
     int sequenceLength();
 
-    /** Returns the number of sequences without common tokens, which make an epoch. */
+    /** Returns the number of windows in an epoch, which have no tokens in common. */
     long windowCount();
 
-    /** Returns the position of one of them, 0 .. {@link #windowCount} - 1. */
+    /** Returns the position of a window, 0 .. {@link #windowCount} - 1. */
     long positionOf(long window);
 
     /** Returns the number of positions, from 0, at which a sequence may begin. */
     long positionCount();
 
-    /** Returns whether a sequence may hold several documents that must not see each other. */
+    /** Returns whether a sequence may hold several documents, which must not attend to each other. */
     boolean separatesDocuments();
 
     int countedTargets(long position);

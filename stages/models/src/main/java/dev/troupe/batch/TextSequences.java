@@ -4,16 +4,14 @@ import dev.troupe.data.DataException;
 import dev.troupe.data.Tokens;
 
 /**
- * The sequences of a text: any S tokens in a row, each with the token after it as its target, and all of them count. The
- * windows without overlap begin at multiples of S; the tokens after the last whole one, fewer than S, are not seen.
+ * The sequences of a text: any S consecutive tokens; the target of each is the next token, and all targets count. Windows
+ * begin at multiples of S; fewer than S tokens after the last whole window are unused.
  */
 public final class TextSequences implements Sequences {
     private final Tokens tokens;
     private final int sequenceLength;
 
-    /**
-     * @throws DataException if there is not one sequence and the token after it
-     */
+    /** @throws DataException if the text is shorter than one sequence and the token after it */
     public TextSequences(Tokens tokens, int sequenceLength) {
         if (sequenceLength < 1) {
             throw new IllegalArgumentException("sequence length must be at least 1, but found " + sequenceLength);

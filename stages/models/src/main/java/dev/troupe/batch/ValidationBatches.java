@@ -1,8 +1,8 @@
 package dev.troupe.batch;
 
 /**
- * The microbatches of the validation loss: always the same ones, window after window from the beginning of the validation
- * data. Any thread may call it; nothing is allocated.
+ * The microbatches of the validation loss: always the same consecutive windows from the beginning of the validation data.
+ * Any thread; allocates nothing.
  */
 public final class ValidationBatches {
     private final Batches batches;
@@ -10,8 +10,8 @@ public final class ValidationBatches {
     private final int microbatchCount;
 
     /**
-     * @param mostMicrobatches the number to use, unless the data have fewer whole ones; at least one is used, which repeats
-     *     sequences if the data have fewer than a microbatch of them
+     * @param mostMicrobatches the most microbatches to use. If the data have fewer, all whole ones are used; if they have
+     *     less than one, its sequences repeat
      */
     public ValidationBatches(Sequences validation, int microbatchSize, int mostMicrobatches) {
         this(validation, microbatchSize, mostMicrobatches, SequenceLengths.of(validation.sequenceLength(), 1));

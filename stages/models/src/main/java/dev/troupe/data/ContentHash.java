@@ -20,7 +20,7 @@ final class ContentHash {
     /**
      * Begins a hash.
      *
-     * @param purpose the purpose of the name; texts have another name for another purpose
+     * @param purpose the purpose of the name, which is part of the hash
      */
     ContentHash(String purpose) {
         whole.update((purpose + "\n").getBytes(StandardCharsets.UTF_8));

@@ -20,11 +20,11 @@ import java.util.function.LongConsumer;
 
 /**
  * The tokens of text or token files. Bytes and {@code .bin} files remain in place, mapped into memory; byte-pair encoded
- * text takes four bytes a token, in the cache or in memory. Any number of threads may read it; none may once it is closed.
+ * text takes four bytes a token, in the cache or in memory. Any thread may read it until it is closed.
  *
- * <p>Each text file is a document. No token spans two documents: a tokenizer that has an end-of-text token puts it between
- * them, and {@code bytes}, which has no token to spare, nothing, as if they were one file. Token files are joined as they
- * are: their writer put boundaries in. A sequence may begin in one document and end in the next.
+ * <p>Each text file is a document. No token spans two documents. A tokenizer with an end-of-text token puts it between them;
+ * {@code bytes} has none, and joins them. Token files are joined as they are, with the boundaries of their writer. A
+ * sequence may begin in one document and end in the next.
  */
 public final class Corpus implements AutoCloseable {
     /** The most files that may stay mapped: Linux lets a process have some 65,000 mappings. */
@@ -72,7 +72,7 @@ public final class Corpus implements AutoCloseable {
      * Returns the tokens of UTF-8 text in memory.
      *
      * @param name its name in messages
-     * @param utf8 not changed from here on
+     * @param utf8 must not change afterwards
      * @throws DataException if it is empty or not UTF-8
      */
     public static Corpus ofText(String name, byte[] utf8, Tokenizer tokenizer) {
@@ -92,7 +92,7 @@ public final class Corpus implements AutoCloseable {
      * Writes the tokens of text files as a file of tokens, which is a corpus of the same tokens: little-endian uint16, or,
      * for a larger vocabulary, uint32 after llm.c's header.
      *
-     * @param progress receives the number of written tokens, again and again
+     * @param progress receives the number of written tokens, repeatedly
      * @return the number of tokens
      * @throws DataException if the files are no text, or the new one exists already or cannot be written
      */
@@ -173,9 +173,9 @@ public final class Corpus implements AutoCloseable {
     }
 
     /**
-     * Hands on the ids of each text file of a corpus.
+     * Tokenizes each text file of a corpus.
      *
-     * @param document receives the ids, in the order of the text, some at a time, and after each document an empty array
+     * @param document receives the ids in parts, in order, and after each document an empty array
      * @throws DataException if the files are no text
      */
     public static void readDocuments(CorpusFiles files, Tokenizer tokenizer, Consumer<int[]> document) {

@@ -17,11 +17,10 @@ import java.util.regex.PatternSyntaxException;
 import java.util.stream.Stream;
 
 /**
- * The files of a corpus, each once: the files of the first given name, then of the next. A name is a file, a folder (every
- * file below it that is not empty and has no dot at the beginning of a name on its path there), or a glob ({@code *},
- * {@code ?}, {@code [a-z]}, {@code {a,b}}; {@code **} crosses folders), which finds names that begin with a dot only if it
- * has one. The files of a folder or a glob are in the order of their paths as text, so {@code part-10} comes before
- * {@code part-2}.
+ * The files of a corpus, each once, in the order of the given names. A name is a file, a folder (all files below it except
+ * empty ones, hidden ones and those in hidden folders), or a glob ({@code *}, {@code ?}, {@code [a-z]}, {@code {a,b}};
+ * {@code **} crosses folders), which finds hidden names only if it has their dot. The files of a folder or a glob are sorted
+ * as text, so {@code part-10} is before {@code part-2}.
  *
  * @param name the name of the corpus in messages
  * @param files at least one

@@ -13,7 +13,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
-/** Files of data in memory, and the reasons why one cannot be read. */
+/** Access to data files: mapping into memory, and the reasons of failures. */
 public final class DataFile {
     private static final MemorySegment MARK = MemorySegment.ofArray("\uFEFF".getBytes(StandardCharsets.UTF_8));
 
@@ -21,7 +21,7 @@ public final class DataFile {
     }
 
     /**
-     * Maps a file, to be read only.
+     * Maps a file read-only.
      *
      * @param arena unmaps it when it is closed
      * @throws DataException if it cannot be read, or is empty
@@ -42,9 +42,9 @@ public final class DataFile {
     }
 
     /**
-     * Maps a file of text, as {@link #map}, without the byte order mark that it may begin with.
+     * Maps a text file, as {@link #map}, without its byte order mark.
      *
-     * @throws DataException also if it has nothing else
+     * @throws DataException also if nothing else is in it
      */
     public static MemorySegment mapText(Path file, Arena arena) {
         MemorySegment text = withoutMark(map(file, arena));
@@ -52,7 +52,7 @@ public final class DataFile {
         return text;
     }
 
-    /** Returns UTF-8 text without the byte order mark that some editors put in front of it. */
+    /** Returns UTF-8 text without its byte order mark, which some editors write. */
     static MemorySegment withoutMark(MemorySegment utf8) {
         return utf8.byteSize() >= MARK.byteSize() && utf8.asSlice(0, MARK.byteSize()).mismatch(MARK) < 0
                 ? utf8.asSlice(MARK.byteSize())

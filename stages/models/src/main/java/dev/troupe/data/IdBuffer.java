@@ -5,7 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
-/** Ids of four bytes each, in memory that grows and that no array limits. */
+/** A growing buffer of four-byte ids outside the heap, larger than an array can be. */
 final class IdBuffer implements IdSink {
     private static final ValueLayout.OfInt FOUR_BYTES = ValueLayout.JAVA_INT_UNALIGNED
             .withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -23,7 +23,7 @@ final class IdBuffer implements IdSink {
     public void append(int[] ids, int idCount) {
         long needed = (count + idCount) * Integer.BYTES;
         if (needed > memory.byteSize()) {
-            // An arena of its own lets the old memory go as soon as nothing refers to it.
+            // A separate arena, so that the old memory is freed when nothing refers to it.
             MemorySegment larger = Arena.ofAuto().allocate(Math.max(needed, 2 * memory.byteSize()));
             MemorySegment.copy(memory, 0, larger, 0, count * Integer.BYTES);
             memory = larger;

@@ -12,8 +12,8 @@ import java.util.UUID;
 import java.util.zip.CRC32C;
 
 /**
- * A file of little-endian ids, of two bytes or four each, that appears whole or not at all: it is written under a unique
- * temporary name next to its own; closed without {@link #replace} or {@link #create} it leaves no trace.
+ * A file of little-endian ids of two or four bytes, written atomically: it has a unique temporary name until
+ * {@link #replace} or {@link #create}, and is deleted if closed before.
  */
 final class IdFile implements IdSink, AutoCloseable {
     /** The suffix of a file that is being written, or was left incomplete. */
@@ -33,7 +33,7 @@ final class IdFile implements IdSink, AutoCloseable {
     /**
      * Begins a file.
      *
-     * @param headerBytes room to leave before the first id
+     * @param headerBytes bytes reserved for the header before the first id
      * @param idBytes bytes of one id, 2 or 4
      */
     IdFile(Path target, int headerBytes, int idBytes) throws IOException {
@@ -43,7 +43,7 @@ final class IdFile implements IdSink, AutoCloseable {
         this.headerBytes = headerBytes;
         this.idBytes = idBytes;
         this.channel = FileChannel.open(temporary, StandardOpenOption.WRITE, StandardOpenOption.CREATE_NEW);
-        temporary.toFile().deleteOnExit(); // where a signal ends the process
+        temporary.toFile().deleteOnExit(); // if a signal ends the process
         channel.position(headerBytes);
     }
 
@@ -83,20 +83,20 @@ final class IdFile implements IdSink, AutoCloseable {
         return count;
     }
 
-    /** Returns the CRC-32C of all ids; none may be added any more. */
+    /** Returns the CRC-32C of all ids; none may be added after this. */
     long checksum() throws IOException {
         drain();
         return checksum.getValue();
     }
 
-    /** Makes the file appear under its name, with a header before its ids, in place of an older one. */
+    /** Publishes the file under its name, with a header before its ids, in place of an older one. */
     void replace(ByteBuffer header) throws IOException {
         seal(header);
         Files.move(temporary, target, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
     }
 
     /**
-     * Makes the file appear under its name, with a header before its ids.
+     * Publishes the file under its name, with a header before its ids.
      *
      * @throws java.nio.file.FileAlreadyExistsException if the name exists
      */

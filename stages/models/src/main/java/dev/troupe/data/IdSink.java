@@ -2,7 +2,7 @@ package dev.troupe.data;
 
 import java.io.IOException;
 
-/** A receiver of token ids, or other numbers, in their order. */
+/** A receiver of a sequence of token ids or other numbers. */
 public interface IdSink {
     /**
      * Adds numbers, each at least 0.

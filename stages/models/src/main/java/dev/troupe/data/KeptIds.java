@@ -11,17 +11,17 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Numbers that are derived from files once, and found in a cache while those files are the same. */
+/** The cache of numbers derived from files, valid as long as the files are the same. */
 public final class KeptIds {
     private KeptIds() {
     }
 
     /**
-     * Finds or makes the numbers of some files.
+     * Returns the numbers of some files from the cache, or makes them.
      *
-     * @param purpose all other inputs of the numbers: they are looked for under the hash of this and the files
-     * @param maker reads the files; called twice if its first numbers cannot be kept
-     * @param arena unmaps kept numbers when it is closed
+     * @param purpose all other inputs of the numbers; the key is the hash of this and the files
+     * @param maker reads the files; called twice if the numbers cannot be cached
+     * @param arena unmaps cached numbers when it is closed
      * @return little-endian int32 each; valid until the arena is closed
      * @throws DataException if a file cannot be read, or changes meanwhile
      */
@@ -70,7 +70,7 @@ public final class KeptIds {
         return times;
     }
 
-    /** The numbers must belong to the hashed text. */
+    /** Refuses files that changed while they were read, since the numbers must belong to the hashed text. */
     private static void requireUnchanged(CorpusFiles files, List<FileTime> before) {
         List<FileTime> now = times(files);
         for (int i = 0; i < before.size(); i++) {

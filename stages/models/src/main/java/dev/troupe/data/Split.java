@@ -6,7 +6,7 @@ import java.util.Optional;
  * The training data and the validation data.
  *
  * @param training the tokens that the model learns from
- * @param validation the tokens that it is measured on and never learns, if any
+ * @param validation the tokens of the validation loss, which it never learns, if any
  */
 public record Split(Tokens training, Optional<Tokens> validation) {
     /**

@@ -23,11 +23,11 @@ import java.util.concurrent.Future;
 import java.util.stream.LongStream;
 
 /**
- * Tokens of UTF-8 text of any size. A byte-pair encoding is applied to a piece of text at a time, by as many threads as
- * there are cores, and memory stays bounded. Pieces end at places that do not change the tokens of the whole text.
+ * Tokens of UTF-8 text of any size. A byte-pair encoding is applied piece by piece, by a thread for each core, in bounded
+ * memory. A cut between pieces does not change the tokens of the text.
  */
 final class TextTokens {
-    /** The sizes of a piece: enough to keep a core busy for some milliseconds, little enough to share a small text out. */
+    /** The sizes of a piece: large enough to keep a core busy for milliseconds, small enough to divide a small text. */
     private static final Sizes SIZES = new Sizes(1 << 17, 1 << 17, 1 << 24);
     private static final int PIECES_PER_THREAD = 4;
     private static final int LONGEST_CHARACTER_BYTES = 4;
@@ -40,8 +40,8 @@ final class TextTokens {
      *
      * @param readBytes of the text to decode; at least the 4 that one character may have
      * @param pieceChars to encode, about
-     * @param longestPieceChars the most characters; text without a place to end a piece for so long is cut anywhere: memory
-     *     goes before exactness
+     * @param longestPieceChars the most characters of a piece; longer text without a place to cut is cut anywhere, since
+     *     bounded memory is more important than exactness
      */
     record Sizes(int readBytes, int pieceChars, int longestPieceChars) {
     }
@@ -128,7 +128,7 @@ final class TextTokens {
         void take(T part) throws IOException;
     }
 
-    /** Hands on the characters of a part of the text; returns the place of the first byte that is not UTF-8, or -1. */
+    /** Decodes a part of the text for a sink; returns the place of the first byte that is not UTF-8, or -1. */
     private static long decode(MemorySegment utf8, long from, long to, int readBytes, Sink<CharBuffer> sink)
             throws IOException {
         CharsetDecoder decoder = StandardCharsets.UTF_8.newDecoder().onMalformedInput(CodingErrorAction.REPORT)

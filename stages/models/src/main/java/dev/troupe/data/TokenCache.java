@@ -24,9 +24,9 @@ import java.util.zip.CRC32C;
 
 /**
  * A cache of tokens of text, under the hash of text and tokenizer: {@code FOLDER/tokens/HASH.tokens}, a header of 64 bytes
- * (magic, number of ids, CRC-32C of the ids) and the ids, little-endian, four bytes each. A file appears whole, by a rename,
- * so any number of processes may share a folder; it may be deleted at any time, and is deleted when files used since take
- * all of the room. A failure of the cache costs time and never a run.
+ * (magic, number of ids, CRC-32C of the ids) and the ids, little-endian, four bytes each. Files are renamed when complete,
+ * so that several processes may share a folder. A file may be deleted at any time; the least recently used are deleted if
+ * the folder is full. A failure of the cache costs time, but never ends a run.
  *
  * <p>Thread rule: any thread.
  */
@@ -36,7 +36,7 @@ public final class TokenCache {
     private static final long MAGIC = 0x32304B4F54_505254L; // "TRPTOK02" from its first byte on
     private static final int HEADER_BYTES = 64;
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-    /** Tokens of some 15 GB of text. */
+    /** The limit: tokens of about 15 GB of text. */
     private static final long MOST_BYTES = 16L << 30;
     private static final Duration ABANDONED = Duration.ofDays(1);
     private static final long CHECKED_AT_A_TIME = 1 << 28;
@@ -57,7 +57,7 @@ public final class TokenCache {
     }
 
     /**
-     * Returns a cache in a folder, which is created when there is something to keep.
+     * Returns a cache in a folder, which is created with the first file.
      *
      * @param notes receives a sentence for the user: on a damaged file, or a folder that cannot be written
      */
@@ -84,7 +84,7 @@ public final class TokenCache {
         return folder.isPresent();
     }
 
-    /** Returns the ids that are kept under a hash, mapped; empty if there are none that are whole. */
+    /** Returns the mapped ids of a hash; empty if there are none or they are damaged. */
     Optional<MemorySegment> find(String hash, Arena arena) {
         Optional<Path> file = folder.map(there -> there.resolve(hash + SUFFIX));
         if (file.isEmpty() || !Files.isRegularFile(file.get())) {
@@ -128,7 +128,7 @@ public final class TokenCache {
         try {
             Files.setLastModifiedTime(file, FileTime.from(Instant.now()));
         } catch (IOException readOnly) {
-            // The file only counts as older than it is.
+            // A failure only makes the file look older than it is.
         }
     }
 
@@ -141,9 +141,9 @@ public final class TokenCache {
     }
 
     /**
-     * Keeps ids under a hash, in place of older ones.
+     * Stores ids under a hash, in place of older ones.
      *
-     * @return the kept ids, mapped; empty if they cannot be kept, after a note
+     * @return the stored ids, mapped; empty if they cannot be stored, after a note
      */
     Optional<MemorySegment> keep(String hash, Maker maker, Arena arena) {
         if (folder.isEmpty()) {
@@ -173,7 +173,7 @@ public final class TokenCache {
     private record Kept(Path file, long bytes, Instant used) {
     }
 
-    /** Deletes the least recently used files until the rest fits into the limit; the newest stays however large it is. */
+    /** Deletes the least recently used files until the rest fits the limit; the newest remains whatever its size. */
     private void makeRoom(Path newest) throws IOException {
         List<Kept> kept = new ArrayList<>();
         try (Stream<Path> all = Files.list(folder.orElseThrow())) {

@@ -73,7 +73,7 @@ record TokenFile(String name, MemorySegment ids, int idBytes) {
     /**
      * Returns the header of a file of four bytes a token.
      *
-     * @throws DataException if it cannot hold the number of tokens
+     * @throws DataException if the number of tokens does not fit
      */
     static ByteBuffer headerOfFourBytes(String name, long tokens) {
         if (tokens > MOST_TOKENS) {

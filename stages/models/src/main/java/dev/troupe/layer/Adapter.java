@@ -8,10 +8,10 @@ import java.util.List;
 
 /**
  * A low-rank adapter next to a matrix (Hu et al. 2022): it adds {@code s (dropout(x) A^T) B^T} to the matrix's output. K
- * inputs, M outputs, rank r: A [r x K], B [M x r]. Each rank that shares the stage has the rows of B for its outputs, or the
- * columns of A for its inputs, and all of the other matrix, with a gradient that is the sum over the ranks.
+ * inputs, M outputs, rank r: A [r x K], B [M x r]. Each rank of the tensor-parallel group has the rows of B for its outputs,
+ * or the columns of A for its inputs. It has all of the other matrix; its gradient is the sum over the ranks.
  *
- * <p>Nothing is kept between forward and backward: {@code x A^T} is r numbers a row, and is computed again when it is read.
+ * <p>Nothing is kept between forward and backward: {@code x A^T}, r numbers a row, is computed again.
  */
 public final class Adapter {
     private final Engine engine;

@@ -2,10 +2,7 @@ package dev.troupe.layer;
 
 import dev.troupe.engine.Dropout;
 
-/**
- * The heads of an attention that a rank computes, and their state: each of t ranks that share the stage has H/t of the H
- * heads, next to each other.
- */
+/** The attention heads of a rank, and their state: each of the t ranks of a group has H/t consecutive heads of the H. */
 public final class AttentionHeads {
     private final int block;
     private final int all;
@@ -27,8 +24,8 @@ public final class AttentionHeads {
         own = context.own(heads);
         first = context.share().group().rank() * own;
         state = context.attentionState(own);
-        // True for an engine that keeps all probabilities, T numbers a row and head. An engine that keeps a number a row and
-        // head computes them again in its backward anyway.
+        // True for an engine that keeps all probabilities, T numbers a row and head. Other engines compute them again in
+        // their backward anyway.
         areRecomputed = state.whole().elementCount() > attended.whole().elementCount();
     }
 
@@ -42,7 +39,7 @@ public final class AttentionHeads {
         return state;
     }
 
-    /** Returns whether state and output are computed again if memory is short: whether the state is the larger of them. */
+    /** Returns whether state and output are computed again to save memory: true if the state is larger than the output. */
     public boolean areRecomputed() {
         return areRecomputed;
     }

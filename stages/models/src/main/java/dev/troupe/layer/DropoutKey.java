@@ -3,7 +3,7 @@ package dev.troupe.layer;
 import dev.troupe.engine.Dropout;
 
 /**
- * The dropouts of one microbatch in one step. The same question has the same answer, so no mask is kept.
+ * The dropouts of one microbatch in one step. They are functions of the key, so no mask is kept.
  *
  * @param probability the probability that an element is dropped
  * @param adapterProbability the probability for an element of an adapter's input
@@ -21,7 +21,7 @@ public record DropoutKey(double probability, double adapterProbability, long see
     /** Sites of adapters are counted down from here, so that the others keep their numbers. */
     private static final int LAST_SITE = 0xFFFF;
 
-    /** The places of a layer. Their order belongs to the meaning of a seed. */
+    /** The places of a layer with dropout. Their order must not change, since masks depend on it. */
     public enum Site {
         EMBEDDING, ATTENTION, ATTENTION_OUTPUT, MLP_OUTPUT
     }

@@ -8,11 +8,11 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Token embedding, with positions if a model has a table of them (Radford et al. 2019): {@code y[n] = table[tokens[n]] +
- * positions[n mod T]}.
+ * Token embedding, with positions if a model has a table of them (Radford et al. 2019):
+ * {@code y[n] = table[tokens[n]] + positions[n mod T]}.
  *
  * <p>N = B T rows of microbatch times sequence, C hidden size, V vocabulary: tokens [N], table [V x C], positions [at least
- * T x C], y [N x C]. Each of t ranks that share the stage has V/t rows of the table, and all positions.
+ * T x C], y [N x C]. Each of the t ranks of a group has V/t rows of the table, and all positions.
  */
 public final class EmbeddingLayer implements Layer {
     private final Engine engine;
@@ -36,7 +36,7 @@ public final class EmbeddingLayer implements Layer {
         pool = context.pool();
         stream = new ResidualStream(context);
         dropout = new StreamDropout(context, stream, 0, DropoutKey.Site.EMBEDDING);
-        // The rows of tokens are added up over the ranks, so one rank adds the rows of positions.
+        // The ranks' token rows are summed, so only one rank adds the rows of positions.
         addsPositions = positions.isPresent() && context.share().group().rank() == 0;
         outputShape = context.activation(context.hidden());
         tokenTable = context.parameter(tokens);
@@ -68,7 +68,7 @@ public final class EmbeddingLayer implements Layer {
         private Tensor tokens;
         private Tensor outputGradient;
 
-        /** The input is the token ids, INT32 [N]; ids in another rank's rows of the table are marked as elsewhere. */
+        /** The input is the token ids, INT32 [N]; ids in another rank's rows are {@code NOT_IN_SHARD}. */
         @Override
         public Tensor forward(Tensor x, MicrobatchContext context) {
             tokens = x;
@@ -90,7 +90,7 @@ public final class EmbeddingLayer implements Layer {
                     : engine.range(all, (long) place * hidden, Shape.of(all.shape().size(0) - place, hidden));
         }
 
-        /** This and the next two methods keep only the tokens. */
+        /** Does nothing, like the next two methods, since only tokens are kept. */
         @Override
         public void dropRecomputable() {
         }

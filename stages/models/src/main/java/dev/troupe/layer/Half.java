@@ -43,44 +43,44 @@ public abstract class Half {
     /** One microbatch. */
     public abstract class Pass {
         protected MicrobatchContext microbatch;
-        /** Whether the backward for the weights comes right after the one for the input, as in {@link Tape}. */
+        /** Whether the backward for the weights comes right after the backward for the input, as in {@link Tape}. */
         protected boolean weightsFollow;
-        /** All rows of the normed input, [N x C]; null while it is given back. */
+        /** All rows of the normed input, [N x C]; null while it is not in memory. */
         protected Tensor normed;
         /** All rows of the gradient for f, [N x C], between the two backwards. */
         protected Tensor outputGradient;
         private final Norm.Pass normPass = norm.new Pass();
         private final boolean isTrained = parameters().stream().anyMatch(one -> one.spec().isTrained());
 
-        /** Computes f of the normed input, without its last projection. */
+        /** Computes f of the normed input up to its last projection. */
         protected abstract void forward();
 
-        /** Returns the last projection of f, which the caller takes over: this rank's rows of the sum over the group. */
+        /** Returns this rank's rows of the last projection of f, summed over the group; the caller takes them over. */
         protected abstract Tensor projected();
 
-        /** Gives back the tensors of f that the backwards compute again at almost no cost. */
+        /** Frees the tensors of f that the backwards compute again at almost no cost. */
         protected abstract void dropRecomputableInner();
 
         /**
-         * Returns the gradient for the normed input, as far as this rank computes it, and gives back the tensors that only
-         * this part of the backward reads: the other part may come much later.
+         * Returns this rank's part of the gradient for the normed input, and frees the tensors that only this backward
+         * reads: the backward for the weights may be much later.
          */
         protected abstract Tensor backwardInner();
 
         /** Adds to the gradients of the parameters of f. */
         protected abstract void backwardInnerWeight();
 
-        /** Gives back every tensor of f that the forward made. */
+        /** Frees every tensor of f that the forward made. */
         protected abstract void releaseInner();
 
-        /** Gives back every tensor of f that the backward for the input made. */
+        /** Frees every tensor of f that the backward for the input made. */
         protected abstract void releaseInnerGradients();
 
         /**
          * Runs the forward as far as the backwards need it, without the last projection. The input is {@code residual + x},
-         * which x becomes; takes that over.
+         * which is written to x and taken over.
          *
-         * @param residual the input of the half before, which keeps it; null if x is all of the input
+         * @param residual the input of the half before, which keeps it; null if x is the whole input
          */
         final void enter(Tensor residual, Tensor x, MicrobatchContext context) {
             microbatch = context;
@@ -102,12 +102,12 @@ public abstract class Half {
             return added;
         }
 
-        /** Returns the input, which passes by this half. */
+        /** Returns the input, which the residual connection adds to the output. */
         final Tensor residual() {
             return normPass.input();
         }
 
-        /** Gives back the tensors that the backwards compute again at almost no cost. */
+        /** Frees the tensors that the backwards compute again at almost no cost. */
         final void dropRecomputable() {
             normed = pool.drop(normed);
             dropRecomputableInner();
@@ -119,7 +119,7 @@ public abstract class Half {
             releaseInner();
         }
 
-        /** Makes again the tensors that {@link #dropAllButInput} gave back. */
+        /** Computes the tensors again that {@link #dropAllButInput} freed. */
         final void recompute() {
             forward(normPass.recompute());
         }
@@ -134,7 +134,7 @@ public abstract class Half {
             return dx;
         }
 
-        /** Adds to the gradients of the parameters, and gives all tensors back. */
+        /** Adds to the gradients of the parameters, and frees all tensors. */
         final void backwardWeight() {
             if (isTrained) {
                 if (normed == null) {

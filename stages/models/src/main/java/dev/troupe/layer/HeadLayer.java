@@ -9,8 +9,8 @@ import java.util.stream.Stream;
 /**
  * The end of the model: {@code logits = norm(x) table^T}, and the mean cross-entropy over the rows.
  *
- * <p>N = B T rows, C hidden size, V vocabulary: x [N x C], table [V x C], logits [N x V], targets [N]. Each of t ranks that
- * share the stage has V/t rows of the table, and the logits of those tokens; they are never gathered.
+ * <p>N = B T rows, C hidden size, V vocabulary: x [N x C], table [V x C], logits [N x V], targets [N]. Each of the t ranks
+ * of a group has V/t rows of the table, and the logits of those tokens; logits are never gathered.
  */
 public final class HeadLayer implements Layer {
     private final Engine engine;
@@ -50,7 +50,7 @@ public final class HeadLayer implements Layer {
         return table;
     }
 
-    /** Sets the factor of gradients from here on. */
+    /** Sets the factor of later gradients. */
     public void scaleLoss(double factor) {
         lossScale = factor;
     }
@@ -83,7 +83,7 @@ public final class HeadLayer implements Layer {
         private final Norm.Pass normPass = norm.new Pass();
         private Tensor targets;
         private Tensor normed;
-        /** Their gradient, once {@link #hasGradient}. */
+        /** The logits, or their gradient if {@link #hasGradient}. */
         private Tensor logits;
         private Tensor logSumExp;
         private boolean startsGradient;
@@ -96,12 +96,10 @@ public final class HeadLayer implements Layer {
         private int length;
 
         /**
-         * Takes over the token ids to predict; called before the forward. The forward leaves the sum of the rows' losses
-         * with the engine.
+         * Takes over the target ids, before the forward. The forward writes the sum of the rows' losses to {@code sums}.
          *
-         * @param targetTokens INT32 [N]: in this rank's rows of the table, elsewhere, or not counted
-         * @param counted the number of targets over which the loss is a mean: the counted ones of the step's microbatches
-         *     over the number of microbatches
+         * @param targetTokens INT32 [N]: an id in this rank's rows of the table, {@code NOT_IN_SHARD} or {@code NOT_COUNTED}
+         * @param counted the divisor of the loss: the mean number of counted targets per microbatch of the step
          * @param sums FLOAT64, gets the sum of the losses
          */
         public void predict(Tensor targetTokens, double counted, Tensor sums, int index) {
@@ -112,16 +110,16 @@ public final class HeadLayer implements Layer {
         }
 
         /**
-         * Sets whether the backward uses the logits of the next forward. Their gradient may then take their place in that
-         * forward, since nothing else reads them.
+         * Sets whether the next forward is followed by its backward. The gradient may then replace the logits in that
+         * forward.
          */
         public void startsGradient(boolean inForward) {
             startsGradient = inForward;
         }
 
         /**
-         * Returns the logits of the last forward that did not {@linkplain #startsGradient start their gradient}, a product
-         * tensor [N x V] that the pass keeps; null when they have been given back.
+         * Returns the logits of the last forward without {@linkplain #startsGradient a gradient}, a product tensor [N x V]
+         * of the pass; null if they were freed.
          */
         public Tensor logits() {
             return logits;
@@ -142,7 +140,7 @@ public final class HeadLayer implements Layer {
         /**
          * Returns the loss of each row; the caller gives it back.
          *
-         * @param starts whether the logits become their gradient, if other ranks are not needed for it
+         * @param starts whether the gradient replaces the logits, if that needs no other rank
          */
         private Tensor measure(boolean starts) {
             logits = pool.take(logitsShape, length);
@@ -178,7 +176,7 @@ public final class HeadLayer implements Layer {
             pool.give(measure(true));
         }
 
-        /** The gradient begins here, so there is none to take over and {@code dy} is null. */
+        /** The gradient begins here, so {@code dy} is null. */
         @Override
         public Tensor backwardInput(Tensor dy, boolean weightsFollow) {
             if (!hasGradient) {

@@ -2,7 +2,7 @@ package dev.troupe.layer;
 
 import java.util.List;
 
-/** A layer of the model on one stage, or both halves of a block: its parameters, and a {@link Tape} for each microbatch. */
+/** A layer of a stage, which may be both halves of a block: its parameters, and a {@link Tape} for each microbatch. */
 public interface Layer {
     /** Returns its parameters, in the order of the published model, including second uses of another layer's parameters. */
     List<Parameter> parameters();

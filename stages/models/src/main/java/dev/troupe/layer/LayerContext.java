@@ -14,7 +14,7 @@ import java.util.Map;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
 
-/** The parts that the layers of a stage share: engine, sizes, this rank's share, and their parameters by name. */
+/** The common context of the layers of a stage: engine, sizes, this rank's share, and their parameters by name. */
 public final class LayerContext {
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final ValueLayout.OfDouble DOUBLE = ValueLayout.JAVA_DOUBLE.withOrder(ByteOrder.LITTLE_ENDIAN);
@@ -83,10 +83,7 @@ public final class LayerContext {
         return microbatchSize;
     }
 
-    /**
-     * Returns the most tokens of a sequence: T of this run, at most the model's. A microbatch of shorter ones has a smaller
-     * T.
-     */
+    /** Returns the most tokens of a sequence: T of this run, at most the model's. A microbatch may have a smaller T. */
     public int sequenceLength() {
         return sequenceLength;
     }
@@ -109,7 +106,7 @@ public final class LayerContext {
         return extent(length -> Shape.of(rows(length), width));
     }
 
-    /** Returns the shapes of {@code count} numbers for each row of an activation, in one dimension. */
+    /** Returns the shapes of a one-dimensional tensor with {@code count} numbers for each row of an activation. */
     public TensorPool.Extent perRow(int count) {
         return extent(length -> Shape.of(Math.multiplyExact(rows(length), count)));
     }
@@ -128,7 +125,7 @@ public final class LayerContext {
         return Math.multiplyExact(microbatchSize, length);
     }
 
-    /** Returns this rank's part of a width that the group shares out evenly. */
+    /** Returns this rank's part of a width that the group divides evenly. */
     public int own(int width) {
         return width / share.group().size();
     }
@@ -138,16 +135,16 @@ public final class LayerContext {
         return parameter(spec, spec.isForOwnHeads() && share.group().size() > 1);
     }
 
-    /** Returns a parameter, as {@link #parameter}, with a gradient from the rank's rows of the residual stream. */
+    /** As {@link #parameter}, with a gradient from only the rank's rows of the residual stream. */
     Parameter streamParameter(ParameterSpec spec) {
         return parameter(spec, share.cutsRows());
     }
 
     /**
-     * Returns a tensor of the float type that no step changes, one for all layers of the stage that ask by this name. Layers
-     * of shorter sequences share the one of the longest.
+     * Returns a constant tensor of the float type, one for all layers of the stage that use this name. Layers of shorter
+     * sequences use the same one.
      *
-     * @param values row-major, called once, by an engine that holds values
+     * @param values row-major; called once if the engine holds values
      */
     public Tensor constant(String name, Shape shape, Supplier<double[]> values) {
         return constants.computeIfAbsent(name, _ -> {

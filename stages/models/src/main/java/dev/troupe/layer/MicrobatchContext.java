@@ -4,13 +4,13 @@ import dev.troupe.engine.Tensor;
 import dev.troupe.layer.cache.KeyValueCache;
 
 /**
- * The facts on a microbatch that all layers of a stage need in addition to its activation.
+ * The properties of a microbatch that all layers of a stage need in addition to its activation.
  *
  * @param length tokens of each of its sequences, T: at most the run's
  * @param starts for each row of the activation the place in its sequence at which its document begins, INT32 [N]; null if
- *     every sequence is one document. The stage has it until the microbatch's last backward
- * @param cache the cache for the keys and values of the rows, which continue its text; then the microbatch is one sequence,
- *     of one row unless the cache is empty, and has no backward. Null if the microbatch continues no text
+ *     every sequence is one document. It remains valid until the microbatch's last backward
+ * @param cache the cache of the text that the microbatch continues, or null. With a cache the microbatch is one sequence, of
+ *     one row unless the cache is empty, and has no backward
  */
 public record MicrobatchContext(int length, DropoutKey dropoutKey, Tensor starts, KeyValueCache cache) {
     /** Creates the context of a microbatch that continues no text. */

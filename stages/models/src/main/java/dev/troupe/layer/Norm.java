@@ -9,8 +9,8 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * The norm of a half of a block or of the head, with its parameters: layer norm (Ba et al. 2016), or without beta the norm
- * by the root mean square (Zhang and Sennrich 2019). It is applied to this rank's rows of the residual stream.
+ * The norm of a half of a block or of the head, with its parameters: layer norm (Ba et al. 2016), or RMS norm if there is no
+ * beta (Zhang and Sennrich 2019). It is applied to this rank's rows of the residual stream.
  *
  * <p>N of these rows, C hidden size: x and y [N x C], gamma (weight) and beta (bias) [C].
  */
@@ -21,7 +21,7 @@ public final class Norm {
     private final TensorPool.Extent inputShape;
     private final TensorPool.Extent rowShape;
     private final Parameter gamma;
-    /** Null if there is none; rows are not centred then. */
+    /** Null for RMS norm, which does not centre rows. */
     private final Parameter beta;
 
     /**
@@ -72,19 +72,19 @@ public final class Norm {
     /** One microbatch: keeps the input and its statistics until {@link #release}. */
     final class Pass {
         private Tensor input;
-        /** Null if rows are not centred. */
+        /** Null for RMS norm. */
         private Tensor mean;
-        /** Of the standard deviation, or of the root mean square. */
+        /** The reciprocal of the standard deviation, or of the root mean square. */
         private Tensor reciprocal;
         private Tensor outputGradient;
         private int length;
 
-        /** Takes over {@code x}, of a microbatch of this length; the caller gives the output back. */
+        /** Takes over {@code x}, of a microbatch of this length; the caller frees the output. */
         Tensor forward(Tensor x, int ofMicrobatch) {
             return forwardOfSum(null, x, ofMicrobatch);
         }
 
-        /** As {@link #forward}, of {@code residual + x}, which x becomes. */
+        /** As {@link #forward}, of {@code residual + x}, which is written to x. */
         Tensor forwardOfSum(Tensor residual, Tensor x, int ofMicrobatch) {
             length = ofMicrobatch;
             input = x;
@@ -99,7 +99,7 @@ public final class Norm {
             reciprocal = pool.drop(reciprocal);
         }
 
-        /** Computes the forward of the kept input. */
+        /** Runs the forward of the kept input again. */
         Tensor recompute() {
             return forward(input, length);
         }
@@ -108,7 +108,7 @@ public final class Norm {
             return input;
         }
 
-        /** Returns the output of the forward once more, to the bit. */
+        /** Returns the output of the forward again, with the same bits. */
         Tensor again() {
             return normalized(null);
         }
@@ -121,7 +121,7 @@ public final class Norm {
 
         /**
          * Takes over {@code dy}; writes the gradient for the input to dx, or adds it. If the backward for the weights
-         * follows at once, the same kernel adds to their gradients, and dy is given back.
+         * follows at once, the same kernel does it, and dy is freed.
          */
         void backwardInput(Tensor dy, Tensor dx, boolean accumulate, boolean weightsFollow) {
             if (weightsFollow && gamma.spec().isTrained()) {
@@ -146,7 +146,7 @@ public final class Norm {
             }
         }
 
-        /** Does the part that {@link #backwardInput} has left. */
+        /** Does the rest of {@link #backwardInput}: the gradients of the weights. */
         void backwardWeight() {
             if (outputGradient == null || !gamma.spec().isTrained()) {
                 return;

@@ -6,8 +6,8 @@ import dev.troupe.model.spec.ParameterSpec;
 import dev.troupe.parallel.TensorSlice;
 
 /**
- * A trained tensor with its gradient, which adds up over the microbatches of a step. Both are ranges of the stage's flat
- * buffers, which place them once all parameters are known; they are not read before.
+ * A parameter with its gradient, the sum over the microbatches of a step. Both are ranges of the stage's flat buffers, which
+ * are allocated after all parameters are known; they must not be read before.
  *
  * <p>Thread rule: as for the engine.
  */
@@ -16,7 +16,7 @@ public final class Parameter {
     private final TensorSlice slice;
     private final Shape shape;
     private final boolean ofOwnShare;
-    /** The parameter that has these weights; null if it is this one. */
+    /** The parameter that owns the weights, if this is a second use; null otherwise. */
     private final Parameter first;
     private Tensor weights;
     private Tensor computeWeights;
@@ -31,10 +31,10 @@ public final class Parameter {
     }
 
     /**
-     * Returns a parameter that is not placed yet.
+     * Returns a parameter without memory.
      *
      * @param slice this rank's part of it
-     * @param ofOwnShare whether the gradient comes from the rank's own rows of the residual stream, or its own heads, alone
+     * @param ofOwnShare whether the gradient comes from only the rank's own rows of the residual stream, or its own heads
      */
     public static Parameter of(ParameterSpec spec, TensorSlice slice, boolean ofOwnShare) {
         return new Parameter(spec, slice, ofOwnShare, null);
@@ -45,13 +45,13 @@ public final class Parameter {
         return new Parameter(spec, slice, ofOwnShare, this);
     }
 
-    /** Returns the parameter that has these weights: itself, or the first use. */
+    /** Returns the parameter that owns the weights: itself, or the first use. */
     public Parameter owner() {
         return first == null ? this : first;
     }
 
     /**
-     * Places the weights; not for a second use.
+     * Sets the memory of the weights; not for a second use.
      *
      * @param computeRange the weights as products read them, perhaps the same range
      */
@@ -82,9 +82,7 @@ public final class Parameter {
         return slice;
     }
 
-    /**
-     * Returns whether the gradient is of this rank's rows or heads alone, so that the group must still add its gradients up.
-     */
+    /** Returns whether the gradient is of only this rank's rows or heads, so that the group must sum it. */
     public boolean ofOwnShare() {
         return ofOwnShare;
     }

@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * Halves of a block on one stage, often both: each adds to the residual stream. The addend of a half is added by the norm of
- * the next one, so that a whole block writes the sum once.
+ * The halves of a block on one stage, often both. Each adds to the residual stream; the norm of the second half adds the
+ * first half's addend, so that a whole block writes the sum once.
  */
 public final class ResidualLayer implements Layer {
     private final Engine engine;

@@ -7,9 +7,9 @@ import dev.troupe.parallel.TensorGroup;
 import dev.troupe.parallel.TensorShare;
 
 /**
- * The residual stream of one rank of a tensor-parallel group, and the ways into and out of the group's common computation
- * (Shoeybi et al. 2019, Korthikanti et al. 2022). Every rank has all N rows; with sequence parallelism rank r has the rows r
- * N/t .. (r + 1) N/t - 1 of the flat [N x C], t ranks, whichever sequences they belong to. The common computation always has
+ * The residual stream of one rank of a tensor-parallel group, with the conversions to and from the group's common
+ * computation (Shoeybi et al. 2019, Korthikanti et al. 2022). Every rank has all N rows. With sequence parallelism rank r of
+ * t has the rows r N/t .. (r + 1) N/t - 1 of the flat [N x C], regardless of sequences. The common computation always has
  * all rows, since attention needs whole sequences.
  *
  * <p>N = B T rows of microbatch times sequence, C hidden size. The argument {@code length} is the microbatch's T.
@@ -47,7 +47,7 @@ public final class ResidualStream {
         return cutsRows ? group.rank() * ownRows.of(length).size(0) : 0;
     }
 
-    /** Returns all rows from each rank's own: the same tensor, or another. Takes nothing over. */
+    /** Returns all rows, gathered from the ranks; may be the same tensor. Does not take it over. */
     Tensor whole(Tensor own, int length) {
         if (!cutsRows) {
             return own;
@@ -57,7 +57,7 @@ public final class ResidualStream {
         return whole;
     }
 
-    /** Returns all rows from each rank's own. Takes it over. */
+    /** As {@link #whole}, but takes the rank's own rows over. */
     Tensor intoWhole(Tensor own, int length) {
         Tensor whole = whole(own, length);
         if (whole != own) {
@@ -79,10 +79,10 @@ public final class ResidualStream {
     }
 
     /**
-     * Returns the gradient that passes by a half of a block, to which the half adds its own.
+     * Returns the gradient of the residual connection of a half, to which the half adds its own.
      *
      * @param dy the gradient for the half's output
-     * @param kept the tensor that the half's backward reads later: dy itself, or one made from it
+     * @param kept the tensor that the half's backward reads later: dy itself or another one
      */
     Tensor pastHalf(Tensor dy, Tensor kept, int length) {
         if (kept != dy) {

@@ -5,8 +5,8 @@ import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
 
 /**
- * The dropout of addends of the residual stream: at the embedding, and at the end of a half of a block. A rank with some
- * rows of the stream drops the same elements of them as a rank with all rows.
+ * The dropout of addends of the residual stream: at the embedding, and at the end of a half of a block. The mask of an
+ * element is the same whether a rank has all rows or only some.
  */
 final class StreamDropout {
     private final Engine engine;

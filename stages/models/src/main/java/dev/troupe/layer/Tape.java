@@ -3,21 +3,21 @@ package dev.troupe.layer;
 import dev.troupe.engine.Tensor;
 
 /**
- * The way of one microbatch through one layer: the forward, its two backwards, and the tensors kept between them. The three
- * are called once each, in this order, other microbatches in between as they come. In between, a stage may drop the kept
- * tensors and have them computed again.
+ * The computation of one microbatch in one layer: the forward, its two backwards, and the tensors kept between them. The
+ * three are called once each, in this order, interleaved with other microbatches. In between, a stage may free the kept
+ * tensors and compute them again.
  */
 public interface Tape {
-    /** Takes over {@code x} and returns the next layer's input; null is no tensor, at the model's ends. */
+    /** Takes over {@code x} and returns the next layer's input; null at the ends of the model. */
     Tensor forward(Tensor x, MicrobatchContext microbatch);
 
-    /** Gives back, after the forward, the tensors that the backwards compute again at almost no cost. */
+    /** Frees, after the forward, the tensors that the backwards compute again at almost no cost. */
     void dropRecomputable();
 
-    /** Gives back, after the forward, all kept tensors except the input. */
+    /** Frees, after the forward, all kept tensors except the input. */
     void dropAllButInput();
 
-    /** Computes the tensors that {@link #dropAllButInput} gave back again, to the bit. */
+    /** Computes the tensors that {@link #dropAllButInput} freed again, with the same bits. */
     void recompute();
 
     /**
@@ -28,9 +28,9 @@ public interface Tape {
      */
     Tensor backwardInput(Tensor dy, boolean weightsFollow);
 
-    /** Adds to the gradients of the parameters, and gives back all tensors. */
+    /** Adds to the gradients of the parameters, and frees all tensors. */
     void backwardWeight();
 
-    /** Gives back all kept tensors; the tape is empty then. */
+    /** Frees all kept tensors. */
     void release();
 }

@@ -12,9 +12,8 @@ import java.util.Map;
 import java.util.function.IntFunction;
 
 /**
- * Tensors that are used again and again, by type and shape, so that a steady state allocates nothing. A tensor of a short
- * microbatch is the beginning of one of the longest, so that microbatches of many lengths need no more memory than the
- * longest.
+ * A pool of reusable tensors, by type and shape: a steady state allocates nothing. A tensor of a short microbatch is the
+ * beginning of a longest one, so that other lengths need no more memory.
  *
  * <p>Thread rule: {@link #take} and {@link #close} on the thread that computes, {@link #give} on any.
  */
@@ -32,7 +31,7 @@ public final class TensorPool implements AutoCloseable {
 
         /**
          * @param longest tokens of a sequence of the run
-         * @param shapes the shape for each length from 1 to {@code longest}; no shorter one has more elements
+         * @param shapes the shape for each length from 1 to {@code longest}; none has more elements than a longer one
          */
         Extent(int longest, IntFunction<Shape> shapes) {
             this.longest = longest;
@@ -65,11 +64,11 @@ public final class TensorPool implements AutoCloseable {
     }
 
     private final Engine engine;
-    // Guarded by this. Every buffer is in exactly one of the two, so a second give is noticed.
+    // Guarded by this. Every buffer is in exactly one of the two maps, so that a second give is noticed.
     private final Map<DataType, Map<Shape, ArrayDeque<Buffer>>> idle = new EnumMap<>(DataType.class);
     private final Map<Tensor, Buffer> taken = new IdentityHashMap<>();
 
-    /** An allocated tensor and its beginnings, each of which is made once. */
+    /** An allocated tensor and its beginnings, each created once. */
     private record Buffer(Tensor whole, Map<Shape, Tensor> beginnings) {
         Tensor as(Shape shape, Engine engine) {
             if (shape.equals(whole.shape())) {
@@ -121,7 +120,7 @@ public final class TensorPool implements AutoCloseable {
         return take(dataType, extent.whole(), extent.of(length));
     }
 
-    /** Returns a tensor of the type and the shape of a taken one, with any content; the caller gives it back. */
+    /** Returns a tensor of the same type and shape, with any content; the caller gives it back. */
     public synchronized Tensor takeLike(Tensor tensor) {
         return take(tensor.dataType(), taken.get(tensor).whole().shape(), tensor.shape());
     }
@@ -155,8 +154,8 @@ public final class TensorPool implements AutoCloseable {
     }
 
     /**
-     * Exchanges a tensor that was taken here for one that was taken from another pool of the same engine. Each is taken from
-     * the other pool then, with its content; no pool has more buffers than before.
+     * Exchanges a tensor that was taken here for one that was taken from another pool of the same engine. Each then counts
+     * as taken from the other pool, with its content; the pools keep their numbers of buffers.
      *
      * @throws IllegalArgumentException if a tensor was not taken, or the buffers are of different types or shapes
      */
@@ -187,7 +186,7 @@ public final class TensorPool implements AutoCloseable {
         return buffer;
     }
 
-    /** Gives a tensor back if there is one; returns null, for the field that held it. */
+    /** Gives a tensor back unless it is null; returns null, for the field that held it. */
     public Tensor drop(Tensor tensor) {
         if (tensor != null) {
             give(tensor);

@@ -5,10 +5,9 @@ import dev.troupe.engine.Tensor;
 import dev.troupe.parallel.TensorGroup;
 
 /**
- * The cross-entropy over a vocabulary in shards, without ever gathering logits (Shoeybi et al. 2019, section 3). The ranks
- * exchange three numbers a row: the largest of the shards' logarithms of sums of exponentials, the sum of exponentials over
- * the shards, and the loss, which the rank with the target's logit knows. A whole vocabulary is one shard, and needs no
- * exchange.
+ * The cross-entropy over a sharded vocabulary, without a gather of logits (Shoeybi et al. 2019, section 3). The ranks
+ * exchange three numbers a row: the largest log-sum-exp of the shards, the sum of exponentials, and the loss, known to the
+ * rank with the target's logit. A whole vocabulary is one shard, and needs no exchange.
  */
 final class VocabularyLoss {
     private final Engine engine;
@@ -27,7 +26,7 @@ final class VocabularyLoss {
     }
 
     /**
-     * Turns the results of {@link Engine#crossEntropy} for this rank's shard into those for all shards.
+     * Converts the results of {@link Engine#crossEntropy} from this rank's shard to all shards.
      *
      * @param targets in this shard, or elsewhere
      * @param rowLoss [N], changed
@@ -43,7 +42,7 @@ final class VocabularyLoss {
         group.allReduceMax(highest);
         engine.shardSum(logSumExp, highest, sums);
         group.allReduce(sums);
-        // A shard's loss grows by the growth of the logarithm of the sum with all shards in it.
+        // The loss grows by the difference between the log-sum-exp of all shards and of this one.
         engine.joinShards(targets, highest, sums, rowLoss, logSumExp);
         group.allReduce(rowLoss);
         pool.give(highest);

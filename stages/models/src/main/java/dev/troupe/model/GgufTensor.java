@@ -18,8 +18,8 @@ public sealed interface GgufTensor {
         }
 
         /**
-         * For each head, number i of its first half before number i of its second half: llama.cpp turns pairs of neighbours,
-         * Hugging Face number i with number i + D/2.
+         * For each head, row i of its first half before row i of its second half: llama.cpp rotates neighbouring pairs,
+         * Hugging Face i with i + D/2.
          *
          * @param heads the heads that share the rows
          */

@@ -23,11 +23,11 @@ import java.util.random.RandomGeneratorFactory;
 /**
  * Initial weights by the {@link Init} of each parameter.
  *
- * <p>A value depends on the seed, the tensor's name and its index alone, so that every assignment of layers to stages begins
- * with the same model; float32 values are the float64 ones, rounded. Any thread may read.
+ * <p>A value depends only on the seed, the tensor's name and its index, so that every partition begins with the same model;
+ * float32 values are rounded float64 values. Any thread may read.
  */
 public final class InitialWeights implements WeightSource {
-    // A fresh generator per block lets a slice of a tensor be made without the slices before it.
+    // A separate generator for each block, so that a slice of a tensor can be made without the slices before it.
     private static final int BLOCK_ELEMENTS = 4096;
     private static final RandomGeneratorFactory<RandomGenerator> GENERATORS = RandomGeneratorFactory
             .of("L64X128MixRandom");

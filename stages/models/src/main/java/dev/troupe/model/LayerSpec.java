@@ -7,12 +7,12 @@ import dev.troupe.model.spec.ParameterSpec;
 import java.util.List;
 
 /**
- * One layer of a model, the unit of partition, as a declaration before any rank has it.
+ * The declaration of one layer of a model, the unit of partition.
  *
  * @param name unique in its model, such as {@code h.3.attention}
- * @param block the block that it is a half of; its own name for a layer that is no half
+ * @param block the name of its block; its own name if it is no half of a block
  * @param letter its letter in a layout string
- * @param parameters its parameters, in the order of the published model; one that another layer names too is shared
+ * @param parameters its parameters, in the order of the published model; a parameter that several layers name is shared
  * @param costs its operations
  * @param build makes it on a rank
  */
@@ -33,7 +33,7 @@ public record LayerSpec(String name, String block, char letter, List<ParameterSp
     /** The factory of a layer on a rank. */
     @FunctionalInterface
     public interface Build {
-        /** Returns the layer with this rank's share of its parameters, which are still to be placed. */
+        /** Returns the layer with this rank's share of its parameters, which have no memory yet. */
         Layer in(LayerContext context);
     }
 
@@ -46,8 +46,8 @@ public record LayerSpec(String name, String block, char letter, List<ParameterSp
     }
 
     /**
-     * Returns the operations of products in the backward for the weights, given its costs for N rows: frozen weights have
-     * none, and an adapter computes its inner products again.
+     * Returns the operations of products in the backward for the weights: frozen weights have none, and an adapter computes
+     * its inner products again.
      */
     public double weightProducts(LayerCosts ofRows, int rows) {
         if (parameters.stream().allMatch(ParameterSpec::isTrained)) {

@@ -6,7 +6,7 @@ import dev.troupe.model.spec.Section;
 import java.util.List;
 import java.util.Optional;
 
-/** Models of one architecture: their declaration from a section, and their published forms. Any thread may ask it. */
+/** The models of one architecture: their declaration from a section, and their published forms. Any thread. */
 public interface ModelFamily {
     /**
      * Returns the value of {@code troupe.model.family}, of a manifest, and of {@code model_type} in a {@code config.json}
@@ -22,8 +22,8 @@ public interface ModelFamily {
     String title();
 
     /**
-     * Returns whether several documents in one sequence can be kept from seeing each other, each with positions from 0; if
-     * not, a sequence is one document.
+     * Returns whether several documents in one sequence can be separated, each with positions from 0; if not, a sequence is
+     * one document.
      */
     boolean separatesDocuments();
 
@@ -35,7 +35,7 @@ public interface ModelFamily {
     ModelSpec read(Section section);
 
     /**
-     * Returns the model with low-rank adapters, which alone are trained.
+     * Returns the model with low-rank adapters; only these are trained.
      *
      * @throws IllegalArgumentException with a sentence for the user if it cannot have these
      */
@@ -51,7 +51,7 @@ public interface ModelFamily {
      */
     ModelSpec readPublished(PublishedConfig config);
 
-    /** Returns further keys of a {@code config.json} that change no number computed here. */
+    /** Returns further keys of a {@code config.json} that do not affect the computation. */
     default List<String> keysWithoutEffect() {
         return List.of();
     }
@@ -71,7 +71,7 @@ public interface ModelFamily {
     }
 
     /**
-     * Returns whether matrices are stored [inputs x outputs], which PEFT calls {@code fan_in_fan_out}; else [outputs x
+     * Returns whether matrices are stored [inputs x outputs], PEFT's {@code fan_in_fan_out}; otherwise they are [outputs x
      * inputs].
      */
     default boolean storesInputsFirst() {

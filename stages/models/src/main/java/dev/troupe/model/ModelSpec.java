@@ -14,7 +14,7 @@ import java.util.SequencedMap;
 import java.util.function.Supplier;
 
 /**
- * A model as a declaration: its layers in pipeline order, with all that follows from them. Two are equal if family and
+ * The declaration of a model: its layers in pipeline order, with all that follows from them. Models are equal if family and
  * section are. Immutable; any thread may read it.
  */
 public final class ModelSpec {
@@ -29,7 +29,7 @@ public final class ModelSpec {
     private final Supplier<List<LayerSpec>> declaration;
     private volatile Listed listed;
 
-    /** The facts that follow from the list of layers. */
+    /** The data derived from the list of layers. */
     private record Listed(List<LayerSpec> layers, List<Integer> blockNumbers,
             SequencedMap<String, ParameterSpec> parameters, List<SharedParameter> shared) {
         static Listed of(List<LayerSpec> layers) {
@@ -58,7 +58,7 @@ public final class ModelSpec {
      * @param summary the model in a line for a person, without its number of parameters
      * @param blockCount the number of blocks, without embedding and head
      * @param sizes of every axis of the parameters
-     * @param declaration lists the layers; called only after the sizes were found to be possible
+     * @param declaration lists the layers; called only after the sizes were checked
      */
     public ModelSpec(ModelFamily family, Section section, String summary, int blockCount, Map<Axis, Integer> sizes,
             Supplier<List<LayerSpec>> declaration) {
@@ -125,7 +125,7 @@ public final class ModelSpec {
         return listed().parameters;
     }
 
-    /** Returns the adapters that alone are trained; empty if every parameter is. */
+    /** Returns the adapters, if only these are trained; empty if every parameter is. */
     public Optional<Lora> lora() {
         return Lora.of(section);
     }
@@ -137,23 +137,23 @@ public final class ModelSpec {
         return family.read(new Section(values));
     }
 
-    /** Returns the count of numbers that a run changes. */
+    /** Returns the number of trained elements. */
     public long trainedCount() {
         return parameters().values().stream().filter(ParameterSpec::isTrained).mapToLong(ParameterSpec::elementCount)
                 .sum();
     }
 
-    /** Returns the parameters of {@link #shared} with gradients that their layers add up. */
+    /** Returns the {@link #shared} parameters that are trained, so that their layers add up gradients. */
     public List<SharedParameter> sharedInTraining() {
         return shared().stream().filter(one -> one.parameter().isTrained()).toList();
     }
 
-    /** Returns the parameters that more than one layer uses. */
+    /** Returns the parameters that several layers use. */
     public List<SharedParameter> shared() {
         return listed().shared;
     }
 
-    /** Returns the count of all numbers; a shared parameter counts once. */
+    /** Returns the number of all elements; a shared parameter counts once. */
     public long parameterCount() {
         return parameters().values().stream().mapToLong(ParameterSpec::elementCount).sum();
     }

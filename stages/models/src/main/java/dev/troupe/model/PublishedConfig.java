@@ -27,14 +27,14 @@ import java.util.Set;
  * that were read, so that an unknown key can be named. One thread.
  */
 public final class PublishedConfig {
-    /** As Python reads JSON, NaN and infinity are numbers. */
+    /** NaN and infinity are numbers, as in Python's JSON. */
     private static final JsonMapper JSON = JsonMapper.builder().enable(JsonReadFeature.ALLOW_NON_NUMERIC_NUMBERS)
             .enable(DeserializationFeature.FAIL_ON_READING_DUP_TREE_KEY)
             .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS).build();
 
     private final Path file;
     private final ObjectNode root;
-    /** Keys that the file has twice, with both values: Python takes the last. */
+    /** Keys that occur twice in the file, with both values: Python takes the last. */
     private final Map<String, List<JsonNode>> twice;
     private final String titles;
     private final Set<String> asked = new HashSet<>();
@@ -49,7 +49,7 @@ public final class PublishedConfig {
     /**
      * Reads a file.
      *
-     * @param titles the families of usable models, by their names for people
+     * @param titles the names of the supported families, for a message
      * @throws WeightException if it is no JSON object
      */
     public static PublishedConfig read(Path file, String titles) {
@@ -114,7 +114,7 @@ public final class PublishedConfig {
         return root.path(key);
     }
 
-    /** Returns the keys that were not read and have an effect: not null, false, 0 or empty. */
+    /** Returns the keys that were not read although they have an effect: not null, false, 0 or empty. */
     public List<String> unread() {
         return root.propertyStream().filter(entry -> !asked.contains(entry.getKey()) && says(entry.getValue()))
                 .map(Map.Entry::getKey).toList();
@@ -158,14 +158,14 @@ public final class PublishedConfig {
         return value.booleanValue();
     }
 
-    /** Refuses a flag with another value than is computed here, which is also the default. */
+    /** Refuses a flag with another value than the supported one, which is also the default. */
     public void requireFlag(String key, boolean served) {
         if (flag(key, served) != served) {
             throw refusal(key, served + ", as nothing else is computed here");
         }
     }
 
-    /** Refuses a word that is none of those that are computed here. */
+    /** Refuses a word that is not supported. */
     public void requireOneOf(String key, Set<String> served, String absent) {
         JsonNode value = value(key);
         if (!served.contains(value.isMissingNode() ? absent : value.asText())) {
@@ -180,7 +180,7 @@ public final class PublishedConfig {
                 + " model that has it so");
     }
 
-    /** Returns the exception for keys that do not go together. */
+    /** Returns the exception for keys that contradict each other. */
     public WeightException refusal(String sentence) {
         return new WeightException(file + ": " + sentence);
     }

@@ -1,5 +1,2 @@
-/**
- * The model before any rank has it: a list of layers with their parameters, the families that make such lists, and initial
- * weights.
- */
+/** Model declarations: a list of layers with their parameters, the families that make such lists, and initial weights. */
 package dev.troupe.model;

@@ -2,10 +2,10 @@ package dev.troupe.parallel;
 
 import java.util.concurrent.Executor;
 
-/** The executor of a stage's work next to the computing of its thread; one task after another, in the order given. */
+/** The executor of a stage's tasks on another thread, one after another, in the order given. */
 @FunctionalInterface
 public interface Aside extends Executor {
-    /** The stage's thread has waited {@code nanos} nanoseconds for work that was begun. Called on that thread. */
+    /** Called on the stage's thread after it has waited {@code nanos} nanoseconds for such a task. */
     default void waited(long nanos) {
     }
 }

@@ -4,9 +4,9 @@ package dev.troupe.parallel;
  * One rank's place among the ranks with the same weights and other microbatches.
  *
  * @param group these ranks
- * @param zero the state that they share out; none in a group of one
- * @param aside runs their exchanges while the stage's thread computes; one task after another, in the order given, each of
- *     which blocks until the other members have come to it
+ * @param zero the state that they divide; none in a group of one
+ * @param aside runs their exchanges in order, while the stage's thread computes; each blocks until the other members have
+ *     reached it
  */
 public record DataShare(TensorGroup group, Zero zero, Aside aside) {
     /** The share of a rank that is alone with its weights. */
@@ -16,7 +16,7 @@ public record DataShare(TensorGroup group, Zero zero, Aside aside) {
         zero = group.size() == 1 ? Zero.NONE : zero;
     }
 
-    /** Returns whether this level, or one above it, is in force. */
+    /** Returns whether this level or a higher one is in effect. */
     public boolean shares(Zero level) {
         return zero.includes(level);
     }

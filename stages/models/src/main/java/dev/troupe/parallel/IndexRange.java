@@ -1,7 +1,7 @@
 package dev.troupe.parallel;
 
 /**
- * Neighbouring indices of a dimension.
+ * A range of indices of a dimension.
  *
  * @param end the one after the last
  */
@@ -14,8 +14,8 @@ public record IndexRange(int first, int end) {
     }
 
     /**
-     * Returns one member's share of {@code count} indices: neighbours, with one more for the first members if the count does
-     * not divide.
+     * Returns one member's share of {@code count} indices: a range, with one more for the first members if the count is not
+     * divisible.
      *
      * @throws IllegalArgumentException if there are fewer indices than members
      */

@@ -3,16 +3,16 @@ package dev.troupe.parallel;
 import dev.troupe.engine.Tensor;
 
 /**
- * The ranks that share a stage, seen from one of them. Every member calls the same operations in the same order with tensors
- * of the same types and shapes; tensors belong to the member's own engine.
+ * The tensor-parallel group of a stage, as one of its ranks uses it. Every member calls the same operations in the same
+ * order with tensors of the same types and shapes; tensors belong to the member's own engine.
  *
- * <p>Sums are added in the order of rank 0, 1, 2 ..., in the tensor's type (in float32 for a narrower one, rounded once), so
- * that all members get the same bits, on every run.
+ * <p>Sums are added in the order of ranks, in the tensor's type (float32 for a narrower one, rounded once), so that all
+ * members get the same bits on every run.
  *
- * <p>Thread rule: each call blocks the stage's thread until all members have come to it. It waits for work that the engine
- * still computes, except for engines that compute late on one device: these add up there, after it. Every call may throw the
- * implementation's unchecked exception, with a sentence on the member or the deadline: a member is dead, or the deadline has
- * passed. The stage can compute nothing more in this epoch then.
+ * <p>Thread rule: each call blocks the stage's thread until all members have reached it. It waits for the engine's pending
+ * work, except if all engines compute late on one device, which then sums after that work. If a member is dead or the
+ * deadline has passed, a call throws the implementation's unchecked exception with a sentence. The stage cannot compute
+ * further in this epoch.
  */
 public interface TensorGroup {
     /** The group of a stage that is not shared: each operation leaves its tensor as it is. */
@@ -23,13 +23,13 @@ public interface TensorGroup {
     /** Returns this member's place in the group, 0 .. {@link #size} - 1. */
     int rank();
 
-    /** Turns every member's float tensor into the sum of all. */
+    /** Replaces every member's float tensor by the sum of all. */
     void allReduce(Tensor tensor);
 
-    /** Turns every member's values into the sums of all, index by index: for the few numbers of a step. */
+    /** Replaces every member's values by the sums of all, index by index: for the few numbers of a step. */
     void allReduce(double[] values);
 
-    /** Turns every element of every member's float tensor into the largest of all. */
+    /** Replaces every element of every member's float tensor by the largest of all. */
     void allReduceMax(Tensor tensor);
 
     /**

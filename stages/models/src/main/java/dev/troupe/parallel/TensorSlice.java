@@ -13,9 +13,9 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * The part of a tensor that a rank holds: some ranges of indices along one dimension, and all indices of every other
- * dimension. Elements are row-major. If the ranks that hold the same indices share them out once more, a rank has
- * neighbouring elements of these, wherever rows begin.
+ * The part of a tensor that a rank holds: some ranges of indices along one dimension, and all indices of the others.
+ * Elements are row-major. If ranks with the same indices divide them again, each has a range of these elements, regardless
+ * of rows.
  *
  * @param dimension the dimension that is cut
  * @param ranges the indices held, ascending
@@ -57,7 +57,7 @@ public record TensorSlice(Shape whole, int dimension, List<IndexRange> ranges, O
     }
 
     /**
-     * Returns a member's share of each of several pieces next to each other: the queries, keys and values of its heads.
+     * Returns a member's share of each of several consecutive pieces, such as the queries, keys and values of its heads.
      *
      * @param pieces the number of indices of each piece of the dimension; one piece for a share of the dimension itself
      * @throws IllegalArgumentException if a piece has fewer indices than there are members
@@ -86,7 +86,7 @@ public record TensorSlice(Shape whole, int dimension, List<IndexRange> ranges, O
     }
 
     /**
-     * Returns neighbouring elements of this slice.
+     * Returns a range of this slice's elements.
      *
      * @param some counted from the first element of this slice, which has all of its indices' elements
      * @return this slice if it is all of them
@@ -116,8 +116,7 @@ public record TensorSlice(Shape whole, int dimension, List<IndexRange> ranges, O
     }
 
     /**
-     * Copies the rank's part out of the whole.
-     *
+     * Copies the rank's part from the whole.
      * @param wholeElements the bytes of the whole tensor
      * @param sliceElements the bytes of {@link #shape}; overwritten
      */
@@ -126,7 +125,7 @@ public record TensorSlice(Shape whole, int dimension, List<IndexRange> ranges, O
                 inSlice, bytes));
     }
 
-    /** Copies the rank's part into its places in the whole; the rest of the whole stays as it is. */
+    /** Copies the rank's part to its places in the whole; the rest of the whole is unchanged. */
     public void paste(MemorySegment sliceElements, MemorySegment wholeElements, int elementBytes) {
         forEachRun(elementBytes, (inWhole, inSlice, bytes) -> MemorySegment.copy(sliceElements, inSlice, wholeElements,
                 inWhole, bytes));
@@ -160,7 +159,7 @@ public record TensorSlice(Shape whole, int dimension, List<IndexRange> ranges, O
     }
 
     /**
-     * Refuses slices of several ranks that make no tensor: they must hold every element once.
+     * Requires that the slices of several ranks hold every element of a tensor once.
      *
      * @throws IllegalArgumentException with the elements that are missing or double, or the slice of another tensor
      */

@@ -1,8 +1,8 @@
 package dev.troupe.parallel;
 
 /**
- * The state that ranks with the same weights share out instead of each keeping all of it (ZeRO, Rajbhandari et al. 2020,
- * section 5); each level includes the one before it.
+ * The levels of ZeRO (Rajbhandari et al. 2020, section 5): the state that ranks with the same weights divide. Each level
+ * includes the one before it.
  */
 public enum Zero {
     /** Nothing. */

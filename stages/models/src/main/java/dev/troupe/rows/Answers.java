@@ -13,8 +13,8 @@ import java.util.Locale;
 
 /**
  * The search for the assistant's words in the text of a chat. A template with {@code {% generation %}} marks them. With
- * another one they are the text that an assistant's message adds to the messages before it and the generation prompt, up to
- * the end of its turn; for that the text of the whole chat must begin with the text of its first messages.
+ * another template they are the text that an assistant's message adds after the generation prompt, up to the end of its
+ * turn. This requires that the text of the whole chat begins with the text of its first messages.
  */
 final class Answers {
     private static final String ASSISTANT = "assistant";
@@ -85,8 +85,7 @@ final class Answers {
     }
 
     /**
-     * Returns the end of a turn: white space after a token that ends it belongs to the template, unless there is no such
-     * token.
+     * Returns the end of a turn. White space after an end token belongs to the template, unless the turn has no such token.
      */
     private static int endOfTurn(String text, int from, JsonNode content) {
         String answer = text.substring(from);

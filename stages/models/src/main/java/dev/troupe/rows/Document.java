@@ -4,14 +4,14 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Token ids that a model sees together, without others.
+ * A document: token ids that attend to each other only.
  *
- * @param ids at least one, each from 0 to {@link #LARGEST_ID}; not changed from here on
- * @param isCounted for each id whether the loss counts it as a target; of the first, which no id precedes, it has no effect;
- *     not changed from here on
+ * @param ids at least one, each from 0 to {@link #LARGEST_ID}; must not change afterwards
+ * @param isCounted for each id whether the loss counts it as a target; without effect for the first id; must not change
+ *     afterwards
  */
 record Document(int[] ids, boolean[] isCounted) {
-    /** The largest number that fits next to the bit for whether an id counts. */
+    /** The largest id: one bit of an int marks whether the id counts. */
     static final int LARGEST_ID = (1 << 30) - 1;
 
     /**
@@ -47,7 +47,7 @@ record Document(int[] ids, boolean[] isCounted) {
         return counted;
     }
 
-    /** Returns the ids from one index to before another, and whether each counts. */
+    /** Returns the ids in a range, with their marks. */
     Document between(int from, int to) {
         return new Document(Arrays.copyOfRange(ids, from, to), Arrays.copyOfRange(isCounted, from, to));
     }

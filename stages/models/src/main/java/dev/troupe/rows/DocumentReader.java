@@ -3,7 +3,7 @@ package dev.troupe.rows;
 import java.nio.file.Path;
 import java.util.Spliterator;
 
-/** The lines of one file of documents, in their order. One thread at a time; closed when it is done. */
+/** A reader of one file of documents, line by line. One thread at a time; the user closes it. */
 interface DocumentReader extends Spliterator<Unread>, AutoCloseable {
     /**
      * Opens a file, by its suffix.

@@ -27,7 +27,7 @@ final class Documents {
         this.tokenizer = tokenizer;
     }
 
-    /** Returns a text of all inputs of documents other than text and chats. */
+    /** Returns a text that identifies all other inputs of documents than texts and chats. */
     String identity() {
         return tokenizer.identity() + "\n" + switch (tokenizer) {
             case HuggingFaceTokenizer folder -> ChatTemplate.contents(Path.of(folder.name()));
@@ -36,7 +36,7 @@ final class Documents {
     }
 
     /**
-     * Returns a document in which every token counts, with the tokens that begin and end one.
+     * Returns a document in which every token counts, with its begin and end tokens.
      *
      * @throws DataException if there is no character, or half of one
      */
@@ -54,8 +54,8 @@ final class Documents {
     }
 
     /**
-     * Returns a document in which the assistant's words and the tokens that end its turns count. They are encoded apart from
-     * the text before them, as for a model that is asked to continue.
+     * Returns a document in which the assistant's words and the end tokens of its turns count. They are encoded separately
+     * from the text before them, as in generation.
      *
      * @throws DataException if the chat has another shape, or the template refuses it or fails
      */
@@ -87,7 +87,7 @@ final class Documents {
         return document;
     }
 
-    /** Returns the template, read for the first chat: files of text alone need none. */
+    /** Returns the template, which is read for the first chat; text files need none. */
     private synchronized ChatTemplate template(DocumentOrigin origin) {
         if (template == null) {
             template = switch (tokenizer) {

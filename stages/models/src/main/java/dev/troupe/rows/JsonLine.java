@@ -28,7 +28,7 @@ import java.util.Locale;
  */
 final class JsonLine {
     private static final int SHOWN = 60;
-    /** As Python reads JSON, NaN and infinity are numbers. */
+    /** NaN and infinity are numbers, as in Python's JSON. */
     private static final JsonMapper JSON = new JsonMapper(JsonFactory.builder()
             .enable(JsonReadFeature.ALLOW_NON_NUMERIC_NUMBERS).streamReadConstraints(
                     StreamReadConstraints.builder().maxStringLength(LineReader.LONGEST_BYTES).build())
@@ -204,7 +204,7 @@ final class JsonLine {
         return new DataException(origin + ": " + path + " must be " + expected + ", but found " + shown());
     }
 
-    /** Returns the token that the parser has read last, as in the line. */
+    /** Returns the parser's last token as it is in the line. */
     private String shown() throws IOException {
         String found = switch (parser.currentToken()) {
             case null -> "nothing";

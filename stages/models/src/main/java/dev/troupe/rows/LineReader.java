@@ -8,9 +8,9 @@ import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 import java.util.function.Consumer;
 
-/** The lines of a {@code .jsonl} file of any size, one after the other; lines of white space alone are skipped. */
+/** A reader of the lines of a {@code .jsonl} file of any size; blank lines are skipped. */
 final class LineReader implements DocumentReader {
-    /** Bytes of a line: a longer one is no document for a row, and the heap must hold it as a whole. */
+    /** Most bytes of a line, which must fit on the heap. */
     static final int LONGEST_BYTES = 64 << 20;
 
     private final Path file;

@@ -14,8 +14,8 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 
 /**
- * Rows of S tokens, each with one document or several, which do not see each other. The ids are in a mapped file of the
- * cache, or in memory outside the heap; on the heap a row takes some 16 bytes.
+ * Rows of S tokens, each with one or several documents, which do not attend to each other. The ids are in a mapped file of
+ * the cache, or in memory outside the heap; on the heap a row takes some 16 bytes.
  *
  * <p>Thread rule: any thread, until they are closed.
  */
@@ -42,7 +42,7 @@ public final class PackedRows implements Sequences, AutoCloseable {
      * Reads files of documents. The caller closes the rows.
      *
      * @param files of the kind {@link CorpusFiles.Kind#DOCUMENTS}
-     * @param tokenizer for text, and for messages, to which the chat template of its folder is applied; unused by ids
+     * @param tokenizer for text, and for messages in the chat template of its folder; unused by ids
      * @param cache the cache of rows that were made of the same files in the same way
      * @throws DataException if a file cannot be read or makes no rows, with file and line
      */
@@ -90,7 +90,7 @@ public final class PackedRows implements Sequences, AutoCloseable {
         return count;
     }
 
-    /** Returns whether one of all rows that were read together holds several documents, also if this is a part of them. */
+    /** Returns whether any row holds several documents; for a part, any row of the whole. */
     @Override
     public boolean separatesDocuments() {
         return table.holdsSeveral();
@@ -122,8 +122,8 @@ public final class PackedRows implements Sequences, AutoCloseable {
     /**
      * Copies a row: S values into each array. Nothing is allocated.
      *
-     * @param inputs receives the tokens, and 0 for padding, which is at the end of the row
-     * @param targets receives for each the next token of its document if that one counts, and otherwise
+     * @param inputs receives the tokens, and 0 for padding at the end of the row
+     * @param targets receives the next token of the document if it counts, and otherwise
      *     {@link dev.troupe.engine.TokenKernels#NOT_COUNTED}
      * @param starts receives for each place the index in the row at which its document begins; padding is one last document
      * @param at index of the first value to write, in all three
@@ -151,8 +151,7 @@ public final class PackedRows implements Sequences, AutoCloseable {
     }
 
     /**
-     * Returns some of the rows, without a copy: they are valid until all of them are closed, and closing a part has no
-     * effect.
+     * Returns some of the rows, without a copy: they are valid until the whole is closed; closing a part has no effect.
      *
      * @param firstRow the row that is row 0 of the part
      */

@@ -20,15 +20,15 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.regex.Pattern;
 
-/** The rows of a Parquet file, within a limited time for some of them. */
+/** A reader of the rows of a Parquet file, with a time limit for its work. */
 final class ParquetDocuments implements DocumentReader {
     private static final String SUFFIX = ".parquet";
-    /** Some damaged files make the library loop for ever. */
+    /** Some damaged files make the library loop forever. */
     private static final Duration LONGEST_OF_A_SMALL_FILE = Duration.ofSeconds(10);
-    /** The bytes of a file for which there is another second: the library reads ten times as many. */
+    /** Bytes of a file for each further second of the limit: the library reads ten times that number. */
     private static final long BYTES_A_SECOND = 16 << 20;
     private static final int ROWS_AT_A_TIME = 64;
-    /** The library's advice to programmers: the dependency to add, and its own classes. */
+    /** The library's advice to programmers, such as dependencies to add, and names of its classes. */
     private static final Pattern ADVICE = Pattern.compile(
             "(?i)[.:;,]?\\s*(please )?\\b(add (the )?(following )?dependenc|consider adding|to (use|enable) it).*|\\b\\w+(\\.\\w+){2,}:?\\s*");
 
@@ -36,7 +36,7 @@ final class ParquetDocuments implements DocumentReader {
     private final int fileIndex;
     private final Duration longest;
     private final StoppableInput input;
-    /** The one thread that calls the library, which is stopped if it gets no answer. */
+    /** The one thread that calls the library; it is stopped at the time limit. */
     private final ExecutorService thread = Executors
             .newSingleThreadExecutor(Thread.ofPlatform().name("parquet-reader").daemon().factory());
     private final Deque<Unread> found = new ArrayDeque<>();
@@ -63,7 +63,7 @@ final class ParquetDocuments implements DocumentReader {
         this.longest = longest;
         this.input = new StoppableInput(file);
         try (Arena own = Arena.ofShared()) {
-            DataFile.map(file, own); // says why where it cannot be read at all
+            DataFile.map(file, own); // gives the reason if it cannot be read at all
         }
         try {
             this.columns = answered(() -> new ParquetColumns(file, input, LineReader.LONGEST_BYTES, mostBytes(file)));
@@ -73,7 +73,9 @@ final class ParquetDocuments implements DocumentReader {
         }
     }
 
-    /** Compression and dictionaries make text of a hundred bytes from each; what makes 4,096 was made to fill a disk. */
+    /**
+     * Compression and dictionaries give a hundred bytes of text for each byte; a file with 4,096 was made to fill a disk.
+     */
     private static long mostBytes(Path file) {
         return (file.toFile().length() << 12) + LineReader.LONGEST_BYTES;
     }

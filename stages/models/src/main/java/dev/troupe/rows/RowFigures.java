@@ -1,7 +1,7 @@
 package dev.troupe.rows;
 
 /**
- * Numbers of some rows, and of their documents and tokens.
+ * The statistics of rows, documents and tokens.
  *
  * @param documents number of documents; each piece of a text that was cut is one
  * @param countedTargets targets that the loss counts

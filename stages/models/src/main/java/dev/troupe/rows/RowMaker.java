@@ -11,13 +11,13 @@ import java.util.stream.Gatherers;
 import java.util.stream.StreamSupport;
 
 /**
- * The maker of rows from files of documents, in one walk through them. Lines are parsed and encoded in parallel, and packed
- * in their order. One thread at a time.
+ * The maker of rows from files of documents, in one pass. Lines are parsed and encoded in parallel, and packed in their
+ * order. One thread at a time.
  */
 final class RowMaker {
-    /** Grows when the same files would make other rows. */
+    /** Increases if the same files would make other rows. */
     private static final int VERSION = 2;
-    /** Lines in progress: twice the cores, since the thread that renders a chat is waited for. */
+    /** Lines in progress: twice the cores, since some wait for the thread that renders chats. */
     private static final int SIDE_BY_SIDE = 2 * Runtime.getRuntime().availableProcessors();
 
     private final CorpusFiles files;

@@ -8,9 +8,9 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * The packing of documents into rows in their order: a document begins a new row if it does not fit the one before (next
- * fit). The numbers that it writes are read by {@link RowTable}: for each document four of a header, and each id times two,
- * plus one if it counts. If the sink fails, {@link UncheckedIOException} is thrown. One thread at a time.
+ * The packer of documents into rows, in order: a document that does not fit begins a new row (next fit). For each document
+ * it writes a header of four numbers, then each id times two, plus one if the id counts; {@link RowTable} reads them. If the
+ * sink fails, {@link UncheckedIOException} is thrown. One thread at a time.
  */
 final class RowPacker {
     /** In a header: the file's index times two, plus one if a row begins. */

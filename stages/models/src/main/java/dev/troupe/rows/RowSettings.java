@@ -6,10 +6,10 @@ import dev.troupe.data.DataException;
  * The rules that make rows of documents.
  *
  * @param sequenceLength tokens of a row, S
- * @param isPacked whether a row takes several documents if they fit; if not, each document has a row of its own, unless the
- *     file itself has rows
- * @param separatesDocuments whether the model can keep the documents of a row from seeing each other; if not, a row of
- *     several in a file is refused as it is read
+ * @param isPacked whether a row takes several documents if they fit; if not, each document has its own row, except in files
+ *     of rows
+ * @param separatesDocuments whether the model can separate the documents of a row; if not, a row of several documents is
+ *     refused
  * @param cutsLongText whether text of more than S tokens is cut; if not, it is refused
  */
 public record RowSettings(int sequenceLength, boolean isPacked, boolean separatesDocuments, boolean cutsLongText) {

@@ -133,7 +133,7 @@ final class RowTable {
         return new DocumentOrigin(files.get(file), file, number(header + RowPacker.NUMBER));
     }
 
-    /** An id that a vocabulary does not have. */
+    /** An id outside the vocabulary. */
     record Beyond(DocumentOrigin origin, int id) {
     }
 

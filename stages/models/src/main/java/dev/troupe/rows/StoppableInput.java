@@ -6,8 +6,8 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 
 /**
- * A Parquet file with reads that fail after {@link #stop}. The library reads a damaged page again and again, on threads of
- * its own that no interrupt reaches; the failure of a read ends them. Any thread.
+ * A Parquet file with reads that fail after {@link #stop}. The library may read a damaged page forever, on its own threads,
+ * which no interrupt reaches; a failed read ends them. Any thread.
  */
 final class StoppableInput implements InputFile {
     private final InputFile file;

@@ -3,7 +3,7 @@ package dev.troupe.rows;
 import java.util.function.Supplier;
 
 /**
- * A line that was found and not parsed yet.
+ * A line that is not parsed yet.
  *
  * @param origin its place
  * @param entry parses it, on any thread; throws {@link dev.troupe.data.DataException} if it has no usable content

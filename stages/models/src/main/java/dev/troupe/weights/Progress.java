@@ -3,14 +3,13 @@ package dev.troupe.weights;
 import java.util.function.Supplier;
 
 /**
- * The report that bytes move: a file of many gigabytes takes as long as its disk needs, and a wait for it must be
- * distinguished from a disk that hangs. Readers, makers and writers of weights call {@link #moved} after each piece, which
- * notifies the listener of their thread.
+ * The report of progress in reading and writing, which distinguishes a slow disk from a disk that hangs. Readers, makers and
+ * writers of weights call {@link #moved} after each piece, which notifies the listener of their thread.
  *
  * <p>Thread rule: any thread; a listener is notified on the thread that it was given with.
  */
 public final class Progress {
-    /** Small enough for the slowest disk to move it well within any patience. */
+    /** Small enough for the slowest disk within any time limit. */
     static final int PIECE_BYTES = 1 << 24;
 
     private static final ScopedValue<Runnable> LISTENER = ScopedValue.newInstance();

@@ -19,8 +19,8 @@ import java.util.OptionalLong;
 import java.util.SequencedMap;
 
 /**
- * A safetensors file, mapped into memory and checked completely when it is opened; it may be larger than 2 GiB. Any number
- * of threads may read it; none may once it is closed. {@link SafeTensorsWriter} writes such files.
+ * A safetensors file, mapped into memory and checked completely when it is opened; it may be larger than 2 GiB. Any thread
+ * may read it until it is closed. {@link SafeTensorsWriter} writes such files.
  */
 public final class SafeTensors implements AutoCloseable {
     private static final long LONGEST_HEADER = 100_000_000;
@@ -191,8 +191,7 @@ public final class SafeTensors implements AutoCloseable {
     }
 
     /**
-     * As {@link #read}, and refuses elements that are no numbers: one NaN among the weights makes every loss NaN, and no
-     * setting of a run mends it.
+     * As {@link #read}, and refuses NaN and infinity: one NaN among the weights makes every loss NaN, whatever the settings.
      *
      * @throws WeightException also if an element is NaN or infinite
      */
@@ -206,7 +205,7 @@ public final class SafeTensors implements AutoCloseable {
         }
     }
 
-    /** Converts floats a piece at a time, since mapped memory is read as it is touched. */
+    /** Converts floats piece by piece, since mapped memory is read on access. */
     private static void convert(MemorySegment source, StoredType from, DataType to, MemorySegment target) {
         if (to == DataType.INT32) {
             Conversion.convert(source, from, to, target);

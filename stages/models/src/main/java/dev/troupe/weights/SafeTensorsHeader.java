@@ -100,7 +100,7 @@ record SafeTensorsHeader(SequencedMap<String, StoredTensor> tensors, Map<String,
 
     private static void readMetadata(Path file, JsonNode value, Map<String, String> metadata) {
         if (value.isNull()) {
-            return; // the format's own library reads it as none
+            return; // the format's own library reads it as no metadata
         }
         if (!value.isObject()) {
             throw new WeightException(file + ": " + METADATA + " must be an object of texts, but found "

@@ -31,7 +31,7 @@ public final class SafeTensorsWriter {
     private static final Comparator<NamedTensor> ORDER = Comparator
             .<NamedTensor>comparingInt(tensor -> -tensor.type().elementBytes()).thenComparing(NamedTensor::name);
     private static final int ALIGNMENT = 8;
-    /** Pieces after which the writer waits for the disk, so that the last piece does not wait for the whole file. */
+    /** Pieces between two waits for the disk, so that the end does not wait for the whole file. */
     private static final int PIECES_UNFORCED = 16;
 
     private SafeTensorsWriter() {

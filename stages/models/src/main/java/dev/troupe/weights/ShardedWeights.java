@@ -16,8 +16,8 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * Several safetensors files as one source of whole tensors, whichever slices each file holds. Metadata marks slices; an
- * unmarked tensor is whole.
+ * A source of whole tensors over several safetensors files, which may hold slices. Metadata marks slices; an unmarked tensor
+ * is whole.
  *
  * <p>Thread rule: any number of threads may read; the files stay the caller's, and open.
  */

@@ -8,8 +8,8 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 
 /**
- * A file that appears whole or not at all. Bytes go to a temporary name next to it; {@link #commit} renames it; closing
- * without a commit leaves no trace.
+ * A file that is written atomically: bytes go to a temporary file next to it, which {@link #commit} renames, and which is
+ * deleted if closed before.
  */
 public final class WholeFile implements AutoCloseable {
     private final Path target;

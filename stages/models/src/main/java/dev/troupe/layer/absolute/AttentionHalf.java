@@ -16,8 +16,8 @@ import java.util.stream.Stream;
  * The first half of a block: {@code y = x + attention(norm(x) Wqkv + bqkv) Wproj + bproj} with causal attention (Vaswani et
  * al. 2017), the norm in front (Radford et al. 2019).
  *
- * <p>N = B T rows, C hidden size: x and y [N x C], qkv [N x 3C], Wqkv [C x 3C], Wproj [C x C]. Each of t ranks that share
- * the stage has H/t of the H heads: their columns of qkv and Wqkv, queries, keys and values each, and their rows of Wproj.
+ * <p>N = B T rows, C hidden size: x and y [N x C], qkv [N x 3C], Wqkv [C x 3C], Wproj [C x C]. Each of the t ranks of a
+ * group has H/t heads: their columns of qkv and Wqkv for queries, keys and values, and their rows of Wproj.
  */
 public final class AttentionHalf extends Half {
     private final TensorPool.Extent attendedShape;
@@ -90,7 +90,7 @@ public final class AttentionHalf extends Half {
             return projection.forwardIntoSum(attended, activation, stream, microbatch);
         }
 
-        /** Keeps qkv, and the output of attention unless its state is large. */
+        /** Frees the tensors except qkv, and the output of attention unless its state is large. */
         @Override
         protected void dropRecomputableInner() {
             if (heads.areRecomputed()) {

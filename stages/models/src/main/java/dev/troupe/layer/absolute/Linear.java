@@ -14,8 +14,8 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * {@code y = x W + b} with its parameters: K inputs, M outputs, W [K x M], b [M]. Each rank that shares the stage has some
- * of the outputs, or some of the inputs and all of b.
+ * A linear layer {@code y = x W + b} with its parameters: K inputs, M outputs, W [K x M], b [M]. Each rank of a group has
+ * some of the outputs, or some of the inputs and all of b.
  */
 public final class Linear {
     private final Engine engine;
@@ -31,7 +31,7 @@ public final class Linear {
      *
      * @param weight [K x M]
      * @param bias [M]
-     * @param adapter the adapter that is trained in their place, if there is one
+     * @param adapter the adapter that is trained instead, if there is one
      */
     public record Spec(ParameterSpec weight, ParameterSpec bias, Optional<Adapter.Spec> adapter) {
         public List<ParameterSpec> parameters() {
@@ -80,8 +80,8 @@ public final class Linear {
     }
 
     /**
-     * Returns this rank's part of the sum over the ranks, each with some columns of x; the caller takes it over. The bias is
-     * the same on all ranks, and the first one adds it.
+     * Returns this rank's part of the sum over the ranks, each of which has some columns of x; the caller takes it over. All
+     * ranks have the bias; the first one adds it.
      *
      * @param allRows [N x M]
      */

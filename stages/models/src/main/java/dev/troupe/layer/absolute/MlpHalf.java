@@ -14,8 +14,8 @@ import java.util.stream.Stream;
  * The second half of a block: {@code y = x + gelu(norm(x) Wfc + bfc) Wproj + bproj} with the tanh form of GELU (Hendrycks
  * and Gimpel 2016), the norm in front (Radford et al. 2019).
  *
- * <p>N = B T rows, C hidden size: x and y [N x C], the inner activation [N x 4C], Wfc [C x 4C], Wproj [4C x C]. Each of t
- * ranks that share the stage has 4C/t columns of Wfc and the inner activation, and 4C/t rows of Wproj.
+ * <p>N = B T rows, C hidden size: x and y [N x C], the inner activation [N x 4C], Wfc [C x 4C], Wproj [4C x C]. Each of the
+ * t ranks of a group has 4C/t columns of Wfc and the inner activation, and 4C/t rows of Wproj.
  */
 public final class MlpHalf extends Half {
     private final TensorPool.Extent innerShape;
@@ -65,7 +65,7 @@ public final class MlpHalf extends Half {
             return projection.forwardIntoSum(inner, activation, stream, microbatch);
         }
 
-        /** Keeps the tensor before the activation. */
+        /** Frees the tensors except the one before the activation. */
         @Override
         protected void dropRecomputableInner() {
             inner = pool.drop(inner);
@@ -77,7 +77,7 @@ public final class MlpHalf extends Half {
             projection.backwardInput(outputGradient, preActivationGradient, microbatch);
             engine.geluBackward(preActivation, preActivationGradient, preActivationGradient);
             if (inner == null) {
-                // The last reader of the tensor before the activation leaves it to the tensor after it.
+                // The last reader of the pre-activation lets GELU overwrite it.
                 engine.gelu(preActivation, preActivation);
                 inner = preActivation;
                 preActivation = null;

@@ -7,8 +7,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * The keys and values of a text's places so far, for each block, so that the next token costs a forward of one row. The
- * tensors of a block are allocated with its first rows, for all places.
+ * The cache of a text's keys and values in each block, so that the next token costs a forward of one row. A block's tensors
+ * are allocated for all places when its first rows arrive.
  *
  * <p>Letters: P places, W width of a block's keys and of its values.
  *
@@ -67,7 +67,6 @@ public final class KeyValueCache implements AutoCloseable {
 
     /**
      * As {@link #keep}, from a matrix with queries, keys and values next to each other.
-     *
      * @param qkv [rows x 3W]
      */
     public void keepOf(int block, Tensor qkv) {
@@ -82,10 +81,10 @@ public final class KeyValueCache implements AutoCloseable {
     }
 
     /**
-     * Computes attention of one row, the last that the block kept, to all of its places.
+     * Computes the attention of the block's last row to all of its places.
      *
      * @param query [1 x all heads]
-     * @param keyValueHeads of W
+     * @param keyValueHeads the number of heads in W
      * @param y as the query
      */
     public void attend(int block, Tensor query, int heads, int keyValueHeads, Tensor y) {

@@ -1,2 +1,2 @@
-/** The cache of a text that grows token by token. */
+/** The key-value cache of a text that grows token by token. */
 package dev.troupe.layer.cache;

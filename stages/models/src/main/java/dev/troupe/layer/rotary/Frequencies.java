@@ -4,7 +4,7 @@ import java.util.Optional;
 
 /**
  * The angles by which rotary positions turn each pair of a head from one place to the next (Su et al. 2021): pair i of D/2
- * by {@code base^(-2i/D)}, scaled if the model was made for longer sequences than it was first trained on.
+ * by {@code base^(-2i/D)}, scaled if the model is for longer sequences than it was first trained on.
  *
  * @param headSize D, even
  * @param base of the powers
@@ -12,14 +12,14 @@ import java.util.Optional;
  */
 public record Frequencies(int headSize, double base, Optional<Scaling> scaling) {
     /**
-     * The scaling of Llama 3.1 (Grattafiori et al. 2024): frequencies with a wave longer than {@code originalLength /
-     * lowFactor} are divided by {@code factor}, those with a wave shorter than {@code originalLength / highFactor} stay,
-     * with a smooth transition between the two.
+     * The scaling of Llama 3.1 (Grattafiori et al. 2024): frequencies with a wave longer than
+     * {@code originalLength / lowFactor} are divided by {@code factor}, those with a wave shorter than
+     * {@code originalLength / highFactor} stay, with a smooth transition between the two.
      *
      * @param factor the factor of long waves
-     * @param lowFactor waves that fit fewer times are stretched
-     * @param highFactor waves that fit more times stay, above {@code lowFactor}
-     * @param originalLength tokens of a sequence before
+     * @param lowFactor waves that fit fewer times into originalLength are stretched
+     * @param highFactor waves that fit more times are unchanged; above {@code lowFactor}
+     * @param originalLength tokens of a sequence in the first training
      */
     public record Scaling(double factor, double lowFactor, double highFactor, int originalLength) {
         private double scaled(double frequency) {

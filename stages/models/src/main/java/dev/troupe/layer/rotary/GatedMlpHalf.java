@@ -14,8 +14,8 @@ import java.util.stream.Stream;
 /**
  * The second half of a block: {@code y = x + (silu(h Wgate^T) * (h Wup^T)) Wdown^T} with {@code h = norm(x)} (Shazeer 2020).
  *
- * <p>N = B T rows, C hidden size, I inner width: x and y [N x C], Wgate and Wup [I x C], Wdown [C x I]. Each of t ranks that
- * share the stage has I/t rows of the first two, and I/t columns of Wdown.
+ * <p>N = B T rows, C hidden size, I inner width: x and y [N x C], Wgate and Wup [I x C], Wdown [C x I]. Each of the t ranks
+ * of a group has I/t rows of the first two, and I/t columns of Wdown.
  */
 public final class GatedMlpHalf extends Half {
     private final TensorPool.Extent innerShape;
@@ -64,7 +64,7 @@ public final class GatedMlpHalf extends Half {
     }
 
     private final class GatedPass extends Pass {
-        /** From the first backward on its gradient. */
+        /** Its gradient from the first backward on. */
         private Tensor gate;
         private Tensor up;
         private Tensor inner;
@@ -91,7 +91,7 @@ public final class GatedMlpHalf extends Half {
             return stream.intoSum(added, microbatch.length());
         }
 
-        /** Keeps both factors. */
+        /** Frees the tensors except both factors. */
         @Override
         protected void dropRecomputableInner() {
             inner = pool.drop(inner);
@@ -104,7 +104,7 @@ public final class GatedMlpHalf extends Half {
             }
             upGradient = take(innerShape);
             down.backwardInput(outputGradient, upGradient, microbatch);
-            // Both gradients take the places of tensors that the backward for the weights does not read.
+            // Both gradients overwrite tensors that the backward for the weights does not read.
             engine.swiGluBackward(gate, up, upGradient, gate, upGradient);
             up = pool.drop(up);
             Tensor dNormed = take(activation);

@@ -13,8 +13,8 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * {@code y = x W^T + b} with its parameters, as published: K inputs, M outputs, W [M x K], b [M] if there is one. Each rank
- * that shares the stage has some of the outputs or, without b, some of the inputs.
+ * A projection {@code y = x W^T + b} with its parameters, as published: K inputs, M outputs, W [M x K], optional b [M]. Each
+ * rank of a group has some of the outputs or, without b, some of the inputs.
  */
 public final class Projection {
     private final Engine engine;
@@ -30,7 +30,7 @@ public final class Projection {
      *
      * @param weight [M x K]
      * @param bias [M], if there is one
-     * @param adapter the adapter that is trained in their place, if there is one
+     * @param adapter the adapter that is trained instead, if there is one
      */
     public record Spec(ParameterSpec weight, Optional<ParameterSpec> bias, Optional<Adapter.Spec> adapter) {
         public List<ParameterSpec> parameters() {

@@ -6,7 +6,7 @@ import dev.troupe.engine.Tensor;
 import dev.troupe.layer.LayerContext;
 
 /**
- * The angles by which queries and keys are turned (Su et al. 2021): place p turns pair i of D/2 by {@code p f[i]}.
+ * The rotation angles of queries and keys (Su et al. 2021): at place p, pair i of D/2 turns by {@code p f[i]}.
  *
  * @param cosines [T x D/2]
  * @param sines [T x D/2]
@@ -20,7 +20,7 @@ record RotaryAngles(Tensor cosines, Tensor sines) {
                 context.constant("rotary sines", shape, () -> values(shape, f, false)));
     }
 
-    /** Returns the angles of the places from one on. */
+    /** Returns the angles from a place on. */
     RotaryAngles from(Engine engine, int place) {
         if (place == 0) {
             return this;

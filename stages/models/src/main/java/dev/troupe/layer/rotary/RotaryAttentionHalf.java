@@ -20,8 +20,8 @@ import java.util.stream.Stream;
  * (Su et al. 2021).
  *
  * <p>N = B T rows, C hidden size, H heads of D numbers, K of them with keys and values: x and y [N x C], q [N x H D], k and
- * v [N x K D], Wo [C x H D]. Each of t ranks that share the stage has H/t heads and K/t with keys and values: their rows of
- * the first three matrices, and their columns of Wo.
+ * v [N x K D], Wo [C x H D]. Each of the t ranks of a group has H/t heads, and K/t of keys and values: their rows of the
+ * first three matrices, and their columns of Wo.
  */
 public final class RotaryAttentionHalf extends Half {
     private final int block;
@@ -43,7 +43,7 @@ public final class RotaryAttentionHalf extends Half {
      * @param queries [H D x C]
      * @param keys [K D x C]
      * @param values [K D x C]
-     * @param headNorms of each head of the queries and of the keys, if the model has them; empty or two of [D]
+     * @param headNorms the norms of each head of queries and of keys, each [D]; empty if the model has none
      * @param output [C x H D]
      * @param frequencies of the positions
      */
@@ -134,7 +134,7 @@ public final class RotaryAttentionHalf extends Half {
             return stream.intoSum(added, microbatch.length());
         }
 
-        /** Keeps queries, keys and values, and the output of attention unless its state is large. */
+        /** Frees the tensors except queries, keys and values, and the output of attention unless its state is large. */
         @Override
         protected void dropRecomputableInner() {
             if (heads.areRecomputed()) {
@@ -181,7 +181,7 @@ public final class RotaryAttentionHalf extends Half {
             attended = pool.drop(attended);
         }
 
-        /** The passes of queries and keys give their gradients back. */
+        /** Does nothing: the passes of queries and keys free their gradients. */
         @Override
         protected void releaseInnerGradients() {
             valueGradient = pool.drop(valueGradient);

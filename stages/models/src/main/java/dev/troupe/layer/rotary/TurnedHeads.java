@@ -12,8 +12,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * Queries or keys: projected, normalized head by head if the model has a norm for them, and turned by the angles of
- * their places.
+ * The queries or keys of a block: projected, normalized by head if the model does so, and rotated by their places.
  *
  * <p>N rows, K inputs, G heads of D numbers that this rank has: projected, normalized and turned [N x G D].
  */
@@ -51,15 +50,15 @@ final class TurnedHeads {
     /** One microbatch. */
     final class Pass {
         private MicrobatchContext microbatch;
-        /** Before the norm; null without one. */
+        /** The tensor before the norm; null without a norm. */
         private Tensor projected;
         private Tensor reciprocalRoot;
         private Tensor turned;
-        /** For the output of the norm, until the gradient of its weights is computed; else null. */
+        /** The gradient for the output of the norm, until the gradient of its weights is computed; otherwise null. */
         private Tensor normGradient;
         private Tensor gradient;
 
-        /** From the normed stream [N x K]. */
+        /** Computes the turned heads from the normed stream [N x K]. */
         void enter(Tensor normed, MicrobatchContext context) {
             microbatch = context;
             turned = pool.take(shape, microbatch.length());
@@ -107,7 +106,7 @@ final class TurnedHeads {
             }
         }
 
-        /** Makes the gradient the one for the input of the norm; keeps the one for its output if the weights come later. */
+        /** Replaces the gradient by the gradient for the input of the norm; keeps the old one if the weights come later. */
         private void backwardNorm(boolean both) {
             Tensor before = pool.take(shape, microbatch.length());
             if (both) {

@@ -23,7 +23,7 @@ import java.util.stream.Stream;
  * @param sequenceLength longest sequence T: rows of the position table
  * @param vocabularySize tokens V
  * @param tiedEmbeddings whether the head's matrix is the token table
- * @param lora the adapters that alone are trained; empty if everything is
+ * @param lora the adapters, if only these are trained; empty if everything is
  */
 public record Gpt2(int layers, int hidden, int heads, int sequenceLength, int vocabularySize, boolean tiedEmbeddings,
         double normEpsilon, Optional<Lora> lora) {

@@ -13,10 +13,9 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * GPT-2 (Radford et al. 2019), published as {@code GPT2LMHeadModel}. Other arithmetic than is computed here is refused: any
- * form of attention or GELU but the published one, and an MLP with an inner width other than 4 times the model's. Dropout is
- * not: the published configurations have 0.1, which belongs to the training and not to the model; here
- * {@code training.dropout} sets it.
+ * GPT-2 (Radford et al. 2019), published as {@code GPT2LMHeadModel}. Configurations with other arithmetic are refused:
+ * another attention or GELU than the published one, or an inner width of the MLP that is not 4 times the model's. The
+ * dropout of a configuration is ignored: it belongs to training, for which {@code training.dropout} sets it.
  */
 public final class Gpt2Family implements ModelFamily {
     static final String TITLE = "GPT-2";
@@ -110,7 +109,7 @@ public final class Gpt2Family implements ModelFamily {
         config.put("embd_pdrop", 0.0);
         config.put("attn_pdrop", 0.0);
         config.put("initializer_range", Gpt2Layers.DEVIATION);
-        // Left out, transformers would take 50256 for both, which a smaller vocabulary does not have.
+        // If they were absent, transformers would take 50256 for both, which a smaller vocabulary lacks.
         if (gpt2.vocabularySize() < PUBLISHED_VOCABULARY) {
             config.putNull("bos_token_id");
             config.putNull("eos_token_id");
@@ -126,7 +125,7 @@ public final class Gpt2Family implements ModelFamily {
         return List.of(parameter, PREFIX + parameter);
     }
 
-    /** PEFT wraps the model with its head, which has the prefix, or by itself. */
+    /** Returns the names for the model with its head, which have the prefix, and for the model alone; PEFT wraps either. */
     @Override
     public List<String> adapterNames(String parameter) {
         return List.of(PREFIX + parameter, parameter);

@@ -32,7 +32,7 @@ final class Gpt2Gguf {
         List<GgufTensor> tensors = new ArrayList<>(
                 spec.parameters().keySet().stream().map(Gpt2Gguf::tensor).toList());
         if (model.tiedEmbeddings()) {
-            // Older releases of llama.cpp do not take the token table for the head's matrix.
+            // Older releases of llama.cpp do not use the token table for the head's matrix.
             tensors.add(new GgufTensor.OfParameter(NAMES.get("lm_head") + ".weight", "wte.weight", new Order.Same(),
                     false));
         }

@@ -119,7 +119,7 @@ final class Gpt2Layers {
                 Optional.of(vector(name + ".bias", Axis.HIDDEN, width, 0, new Split.Whole())), model.normEpsilon());
     }
 
-    /** From the stream, shared out by outputs. */
+    /** From the stream; each rank has some outputs. */
     private Linear.Spec byColumns(int block, String matrix, Axis outputs, List<Integer> pieces) {
         String name = "h." + block + "." + matrix;
         int count = pieces.stream().mapToInt(Integer::intValue).sum();
@@ -132,7 +132,7 @@ final class Gpt2Layers {
                         split));
     }
 
-    /** Into the stream, shared out by inputs; every rank has the bias. */
+    /** Into the stream; each rank has some inputs, and the whole bias. */
     private Linear.Spec byRows(int block, String matrix, Axis inputs, int count) {
         String name = "h." + block + "." + matrix;
         Split split = new Split.Along(inputs, List.of(count));
@@ -145,7 +145,7 @@ final class Gpt2Layers {
     }
 
     /**
-     * A is uniform within one over the root of its inputs at first, as PEFT's, and B 0, so that nothing is added.
+     * Initially A is uniform within 1 / sqrt(inputs), as in PEFT, and B is 0, so that nothing is added.
      *
      * @param shape of the matrix, [inputs x outputs]
      */

@@ -9,8 +9,8 @@ import java.util.Optional;
 
 /**
  * The rotary positions of a {@code config.json}: transformers 5 has {@code rope_parameters}, transformers 4
- * {@code rope_theta} and {@code rope_scaling}. From a file that has both, transformers 5 takes {@code rope_scaling} alone,
- * not even the base of the other.
+ * {@code rope_theta} and {@code rope_scaling}. If a file has both, transformers 5 uses only {@code rope_scaling}, and not
+ * the base in {@code rope_parameters}.
  */
 final class PublishedPositions {
     private static final String PART = "partial_rotary_factor";
@@ -19,7 +19,7 @@ final class PublishedPositions {
     static final String THETA = "rope_theta";
     private static final String LLAMA3 = "llama3";
     static final String LENGTH = "original_max_position_embeddings";
-    /** The rest belongs to other kinds of positions, or is given for each kind of layer. */
+    /** Other keys belong to other kinds of positions, or are given for each kind of layer. */
     private static final List<String> KNOWN = List.of("rope_type", "type", THETA, "factor", "low_freq_factor",
             "high_freq_factor", LENGTH, PART, "attention_factor");
 

@@ -12,10 +12,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/**
- * A family of Llama's kind: its class has its differences from the others, and arithmetic that is not computed here is
- * refused by name.
- */
+/** A family of Llama's kind: a subclass declares its differences, and unsupported arithmetic is refused by name. */
 public abstract class RotaryFamily implements ModelFamily {
     private static final String PREFIX = "model.";
     protected static final String WINDOW = "sliding_window";
@@ -32,7 +29,7 @@ public abstract class RotaryFamily implements ModelFamily {
     /** Returns the size of a head if a configuration has none. */
     protected abstract int defaultHeadSize(PublishedConfig config, int hidden, int heads);
 
-    /** Returns the size of a head if a hidden size is heads of one width. */
+    /** Returns the size of a head if the heads divide the hidden size. */
     protected static int evenHeadSize(PublishedConfig config, int hidden, int heads) {
         if (hidden % heads != 0) {
             throw config.refusal(
@@ -144,7 +141,9 @@ public abstract class RotaryFamily implements ModelFamily {
                 : List.of(parameter);
     }
 
-    /** Returns whether llama.cpp turns neighbouring numbers of a head, as Llama's first release did; else as published. */
+    /**
+     * Returns whether llama.cpp rotates neighbouring numbers of a head, as Llama's first release did; if not, as published.
+     */
     protected boolean turnsNeighboursInGguf() {
         return false;
     }

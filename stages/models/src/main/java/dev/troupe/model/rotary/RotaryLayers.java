@@ -141,7 +141,7 @@ final class RotaryLayers {
                 Optional.empty(), model.normEpsilon());
     }
 
-    /** From the stream, shared out by outputs. */
+    /** From the stream; each rank has some outputs. */
     private Projection.Spec byOutputs(int block, String inside, String matrix, Axis outputs, int count,
             boolean biased) {
         Split split = new Split.Along(outputs, List.of(count));
@@ -153,7 +153,7 @@ final class RotaryLayers {
                 adapter(block, inside, matrix, outputs, count, Axis.HIDDEN, width, outputs));
     }
 
-    /** Into the stream, shared out by inputs. */
+    /** Into the stream; each rank has some inputs. */
     private Projection.Spec byInputs(int block, String inside, String matrix, Axis inputs, int count) {
         return new Projection.Spec(
                 ParameterSpec.hiddenMatrix(inside + matrix + ".weight",
@@ -162,7 +162,7 @@ final class RotaryLayers {
                 Optional.empty(), adapter(block, inside, matrix, Axis.HIDDEN, width, inputs, count, inputs));
     }
 
-    /** A is uniform within one over the root of its inputs at first, as PEFT's, and B 0, so that nothing is added. */
+    /** Initially A is uniform within 1 / sqrt(inputs), as in PEFT, and B is 0, so that nothing is added. */
     private Optional<Adapter.Spec> adapter(int block, String inside, String matrix, Axis outputs, int outputCount,
             Axis inputs, int inputCount, Axis shared) {
         String name = inside + matrix + ".weight";

@@ -27,7 +27,7 @@ import java.util.stream.Stream;
  * @param vocabularySize tokens V
  * @param tiedEmbeddings whether the head's matrix is the token table
  * @param frequencies of the positions, with the size D of a head
- * @param lora the adapters that alone are trained; empty if everything is
+ * @param lora the adapters, if only these are trained; empty if everything is
  */
 record RotaryModel(int layers, int hidden, int heads, int keyValueHeads, int inner, int sequenceLength,
         int vocabularySize, boolean tiedEmbeddings, double normEpsilon, Frequencies frequencies,
@@ -82,7 +82,7 @@ record RotaryModel(int layers, int hidden, int heads, int keyValueHeads, int inn
                 Lora.of(section));
     }
 
-    /** Returns the size of a head if a hidden size is heads of one width. */
+    /** Returns the size of a head if the heads divide the hidden size. */
     private static int headSize(int hidden, int heads) {
         if (hidden % heads != 0) {
             throw new IllegalArgumentException("hidden size " + hidden + " does not divide by " + heads
@@ -92,8 +92,8 @@ record RotaryModel(int layers, int hidden, int heads, int keyValueHeads, int inn
     }
 
     /**
-     * Returns the inner width with the weights of an MLP of 4 C without a gate (Shazeer 2020), rounded up to a multiple of
-     * 32.
+     * Returns the inner width that gives the number of weights of an ungated MLP of 4 C (Shazeer 2020), rounded up to a
+     * multiple of 32.
      */
     private static int usualInner(int hidden) {
         long inner = Math.ceilDiv(8L * hidden, 3 * 32) * 32;

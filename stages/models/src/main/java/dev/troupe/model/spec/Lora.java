@@ -8,15 +8,14 @@ import java.util.Set;
 
 /**
  * Low-rank adapters of some matrices of a model (Hu et al. 2022): {@code y = x W^T + (alpha / r) (x A^T) B^T}, with only A
- * [r x inputs] and B [outputs x r] trained. Rank-stabilized ones (Kalajdzievski 2023) have the factor {@code alpha /
- * sqrt(r)}.
+ * [r x inputs] and B [outputs x r] trained. Rank-stabilized ones (Kalajdzievski 2023) have the factor
+ * {@code alpha / sqrt(r)}.
  *
  * @param rank r
- * @param alpha the factor of the adapters' output, over r or its root
- * @param isRankStabilized whether it is over the root of r
+ * @param alpha the factor of the adapters' output, divided by r or its root
+ * @param isRankStabilized whether it is divided by the root of r
  * @param targets the matrices that have an adapter in each block, by the family's names; empty for the family's default
- * @param base identity of the frozen weights, which distinguishes other weights of the same shape; empty if it is not known
- *     yet
+ * @param base identity of the frozen weights, to distinguish other weights of the same shape; empty if not known yet
  */
 public record Lora(int rank, double alpha, boolean isRankStabilized, List<String> targets, String base) {
     /** The one target that means all matrices of a block. */
@@ -42,7 +41,7 @@ public record Lora(int rank, double alpha, boolean isRankStabilized, List<String
         this(rank, alpha, false, targets, base);
     }
 
-    /** Returns the same for these frozen weights. */
+    /** Returns the same adapters for these frozen weights. */
     public Lora on(String identity) {
         return new Lora(rank, alpha, isRankStabilized, targets, identity);
     }
@@ -97,8 +96,8 @@ public record Lora(int rank, double alpha, boolean isRankStabilized, List<String
     }
 
     /**
-     * Returns the same with every target named, in the order of the family. A target means every matrix with this name, or a
-     * name that ends with it after a dot, as in PEFT.
+     * Returns the same adapters with all targets named, in the order of the family. A target means every matrix with this
+     * name, or a name that ends with it after a dot, as in PEFT.
      *
      * @param all the possible targets
      * @param usual the default targets

@@ -60,9 +60,7 @@ public record ParameterSpec(String name, NamedShape shape, Init init, Split spli
         };
     }
 
-    /**
-     * Returns whether its gradient is the sum of the gradients that the ranks of a group compute, each for its own heads.
-     */
+    /** Returns whether each rank of a group computes a gradient for its own heads, and the gradient is their sum. */
     public boolean isForOwnHeads() {
         return split instanceof Split.WholeForOwnHeads;
     }

@@ -9,15 +9,15 @@ public sealed interface Split {
     }
 
     /**
-     * Every rank has all of it for its own heads, or in an adapter for its own inputs or outputs: the gradient is the sum
+     * Every rank has all of it, for its own heads, or in an adapter for its own inputs or outputs; the gradient is the sum
      * over the ranks.
      */
     record WholeForOwnHeads() implements Split {
     }
 
     /**
-     * Every rank has a share of each of some pieces next to each other along an axis: the queries, keys and values of its
-     * heads.
+     * Every rank has a share of each of several consecutive pieces along an axis, such as the queries, keys and values of
+     * its heads.
      *
      * @param pieces the number of indices of each piece, in their order; together the whole axis
      */

@@ -128,7 +128,7 @@ public final class GgufFile {
         return Math.ceilDiv(offset, ALIGNMENT) * ALIGNMENT;
     }
 
-    /** Returns all that comes before the values, padded to the alignment. */
+    /** Returns the bytes before the values, padded to the alignment. */
     private static byte[] head(GgufMetadata metadata, List<Stored> tensors) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         bytes.writeBytes(MAGIC);

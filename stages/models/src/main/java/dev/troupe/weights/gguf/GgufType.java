@@ -30,7 +30,10 @@ public enum GgufType {
             }
         }
     },
-    /** Blocks of 32 numbers: the greatest magnitude over 127 as float16, then each number over it, rounded to a byte. */
+    /**
+     * Blocks of 32 numbers: a scale, the greatest magnitude divided by 127, as float16; then each number divided by the
+     * scale, rounded to a byte.
+     */
     Q8_0(8, 7, 32, 34) {
         @Override
         void put(float[] row, ByteBuffer target) {

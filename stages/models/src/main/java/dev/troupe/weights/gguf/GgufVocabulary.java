@@ -70,7 +70,7 @@ public final class GgufVocabulary {
         return new GgufVocabulary(directory);
     }
 
-    /** llama.cpp does not take such a token for text, whatever the file has. */
+    /** llama.cpp does not treat such a token as text, whatever the file has. */
     private static boolean looksSpecial(String token) {
         return token.startsWith("<|") && token.endsWith("|>");
     }

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * llama.cpp's name of a way of parting a text into words. It has the expressions in its code, so a file with another one
+ * llama.cpp's name of a rule that splits text into words. Its code has the expressions, so that a file with another one
  * cannot be represented.
  */
 final class PreTokenizerForm {
@@ -38,7 +38,7 @@ final class PreTokenizerForm {
         FilePart preTokenizer = file.at("pre_tokenizer");
         FilePart model = file.at("model");
         if (model.at("merges").size() == 0) {
-            return GPT2; // every byte is a token, however a text is parted
+            return GPT2; // every byte is a token, whatever the split
         }
         List<String> steps = new ArrayList<>();
         addSteps(preTokenizer, steps);

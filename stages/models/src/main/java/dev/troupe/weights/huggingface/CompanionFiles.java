@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * The files of a published model next to its configuration and its weights: its tokenizer, its chat template, and its
- * settings of generation. They are data, found by name; programs are not among them.
+ * The files of a published model next to its configuration and its weights: its tokenizer, chat template and generation
+ * settings. They are data, found by name, and no programs.
  */
 public final class CompanionFiles {
     private static final List<String> OF_TOKENIZER = List.of("tokenizer.json", "tokenizer_config.json",

@@ -28,8 +28,8 @@ import java.util.TreeMap;
 /**
  * A directory with a model in Hugging Face's layout: {@code config.json} next to {@code model.safetensors}, or next to
  * {@code model.safetensors.index.json} and the files it names. Tensors that the model does not need (attention masks, a tied
- * head's own copy) are ignored. A head that a configuration ties but that has other values in the file is not tied, as in
- * transformers 5. Any number of threads may read it; none may once it is closed.
+ * head's own copy) are ignored. If a configuration ties the head, but the file has other values for it, it is not tied, as
+ * in transformers 5. Any thread may read it until it is closed.
  */
 public final class HuggingFaceModel implements WeightSource, AutoCloseable {
     static final String CONFIG = "config.json";
@@ -92,7 +92,7 @@ public final class HuggingFaceModel implements WeightSource, AutoCloseable {
      */
     private HuggingFaceModel untied(ModelFamily family, PublishedConfig config) {
         String head = storedName(HEAD);
-        if (head == null || spec.shared().isEmpty()) { // in this order: it lists the layers of a model of any size
+        if (head == null || spec.shared().isEmpty()) { // in this order: shared() lists the layers of a model of any size
             return this;
         }
         String table = storedName(spec.shared().getFirst().parameter().name());

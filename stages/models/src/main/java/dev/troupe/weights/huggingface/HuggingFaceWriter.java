@@ -153,7 +153,7 @@ public final class HuggingFaceWriter {
         file.seal();
     }
 
-    /** Readers would take the weights of an earlier model in other files for this one's. */
+    /** Deletes weights of an earlier model in other files, which readers would take for this one's. */
     private static void deleteWeights(Path directory, Predicate<String> isOld) throws IOException {
         List<Path> old;
         try (Stream<Path> entries = Files.list(directory)) {

@@ -11,8 +11,8 @@ import java.util.Map;
 import java.util.SequencedMap;
 
 /**
- * The tensors of one safetensors file, or of the shards of an index next to it. Any number of threads may read them; none
- * may once they are closed.
+ * The tensors of one safetensors file, or of the shards of an index next to it. Any thread may read them until they are
+ * closed.
  */
 public final class TensorFiles implements AutoCloseable {
     private final List<SafeTensors> files = new ArrayList<>();

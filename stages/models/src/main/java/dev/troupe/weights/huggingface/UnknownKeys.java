@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * The keys of a {@code config.json} that neither a family reads nor are known to have no effect on the computation: one of
- * them may ask for other arithmetic, so the user gets their names.
+ * The unknown keys of a {@code config.json}: no family reads them, and they may have an effect on the computation. The user
+ * gets their names.
  */
 final class UnknownKeys {
     /** Keys of transformers that every model may have, and keys of generation, which concern a text and not a forward. */

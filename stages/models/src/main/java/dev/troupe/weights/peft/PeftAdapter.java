@@ -35,7 +35,7 @@ import java.util.stream.Stream;
 
 /**
  * A directory with low-rank adapters in PEFT's layout: {@code adapter_config.json} next to
- * {@code adapter_model.safetensors}. Any number of threads may read it; none may once it is closed.
+ * {@code adapter_model.safetensors}. Any thread may read it until it is closed.
  */
 public final class PeftAdapter implements WeightSource, AutoCloseable {
     private static final String CONFIG = "adapter_config.json";

@@ -14,9 +14,8 @@ import java.util.regex.PatternSyntaxException;
 import java.util.stream.Stream;
 
 /**
- * The matrices of {@code target_modules}, as PEFT finds them among the modules of a model: a module with the name, or with a
- * name that ends with it after a dot; for an expression, each module with a whole name that it matches. Every layer must
- * have the same.
+ * The matrices of {@code target_modules}, as PEFT finds them among the modules of a model: by name, by the end of a name
+ * after a dot, or by an expression that matches the whole name. Every layer must have the same matrices.
  */
 final class PeftTargets {
     /** A published expression has some hundred characters, and takes steps for each name of a module. */
@@ -134,7 +133,7 @@ final class PeftTargets {
         private static final long serialVersionUID = 1;
     }
 
-    /** A name that counts the accesses to it. */
+    /** A name that counts the accesses to its characters, to limit an expression's steps. */
     private record Steps(String name, int[] left) implements CharSequence {
         @Override
         public char charAt(int index) {

@@ -2,7 +2,7 @@ package dev.troupe.tokenizer.huggingface;
 
 import java.util.function.IntPredicate;
 
-/** A set of code points, a bit for each of the first plane. Immutable; any thread may read it. */
+/** A set of code points, with a bit for each code point of the first plane. Immutable; any thread may read it. */
 final class CodeSet {
     private static final int PLANE = 1 << 16;
 
@@ -46,7 +46,7 @@ final class CodeSet {
         };
     }
 
-    /** Returns the code point at a position; half of a surrogate pair counts for itself. */
+    /** Returns the code point at a position; an unpaired surrogate counts as one. */
     static int at(char[] text, int position, int end) {
         char first = text[position];
         return Character.isHighSurrogate(first) && position + 1 < end && Character.isLowSurrogate(text[position + 1])
