@@ -7,14 +7,14 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Attention of heads that share keys and values, over documents, and rotary positions. Letters: B microbatch size, T
+ * The conformance cases of grouped attention, over documents, and of rotary positions. Letters: B microbatch size, T
  * sequence length, H heads, K heads with keys and values, D size of a head, N = B T.
  */
 final class GroupedAttentionCases {
     private GroupedAttentionCases() {
     }
 
-    /** Sizes of one call; {@code documents}: whether a sequence has several. */
+    /** Sizes of one call, and whether a sequence has several documents. */
     private record Sizes(int b, int t, int h, int k, int d, boolean documents) {
         @Override
         public String toString() {
@@ -129,7 +129,7 @@ final class GroupedAttentionCases {
         int width = sizes.h * sizes.d;
         int narrow = sizes.k * sizes.d;
         double units = units(sizes);
-        // If a query sees one key, its gradient is a difference of equal numbers.
+        // If a query has one key, its gradient is a difference of equal numbers.
         Tolerance tolerance = (truth, i) -> units * largestGradient(truth);
         builder.input("dy", sizes.rows(), width).prepared("y", engine -> Shape.of(sizes.rows(), width))
                 .prepared("state", engine -> engine.attentionStateShape(sizes.b, sizes.t, sizes.h))
@@ -155,8 +155,8 @@ final class GroupedAttentionCases {
     }
 
     /**
-     * As for one document without shared heads: the relative error of a probability is the error of its score, sqrt(D) units
-     * of the sum of |q| |k|, which for normal numbers is seldom above some 3 sqrt(D) and 8.
+     * As without shared heads: the relative error of a probability is the error of its score, sqrt(D) units of the sum of
+     * |q| |k|, which for normal numbers is seldom above about 3 sqrt(D) and 8.
      */
     private static double units(Sizes sizes) {
         double score = 8 + 3 * Math.sqrt(sizes.d);

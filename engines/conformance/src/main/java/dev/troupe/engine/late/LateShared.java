@@ -36,7 +36,10 @@ final class LateShared implements Memory.Shared {
         }
     }
 
-    /** Empty if its process has closed it. The file is deleted with the two processes, even if they are killed. */
+    /**
+     * Returns the memory of a handle; empty if its process has closed it. The file is deleted with the two processes, even
+     * if they are killed.
+     */
     static Optional<LateShared> open(byte[] handle) {
         try {
             LateShared opened = new LateShared(Path.of(new String(handle, StandardCharsets.UTF_8)), -1);

@@ -19,8 +19,8 @@ import java.util.Optional;
 
 /**
  * The provider of {@link CpuEngine}s: on Linux, on x86-64 with AVX2 and on aarch64 (untested), in float32 with products of
- * float32 or bfloat16, in a JVM with the Vector API. Engines share nothing; any number may be open and compute at a time,
- * each with its own threads.
+ * float32 or bfloat16, in a JVM with the Vector API. Engines share nothing; any number may compute concurrently, each with
+ * its own threads.
  */
 public final class CpuEngineProvider implements EngineProvider {
     public static final String KIND = "cpu";

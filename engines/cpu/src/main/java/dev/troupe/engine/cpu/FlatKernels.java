@@ -19,10 +19,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Optional;
 
-/**
- * The half of the engine that treats a tensor as a row of elements, whatever its shape: memory, and kernels on elements one
- * by one.
- */
+/** The part of the engine that treats a tensor as a flat array: memory, and elementwise kernels. */
 abstract class FlatKernels implements FallbackEngine {
     final CpuMemory memory = new CpuMemory();
     final WorkerPool pool;
@@ -181,7 +178,7 @@ abstract class FlatKernels implements FallbackEngine {
         void of(long from, int count);
     }
 
-    /** Updates weights in pieces, each of which becomes operands of products while it is in the cache. */
+    /** Updates weights piece by piece; operands of products are written while the piece is in the cache. */
     private void update(CpuTensor weights, Tensor operands, Update update) {
         CpuTensor rounded = operands == null ? null : CpuTensor.changing(operands);
         pool.share(weights.elementCount(), Elementwise.GRAIN, (from, count, member) -> {

@@ -13,7 +13,7 @@ import dev.troupe.engine.cpu.loop.Masks;
 import dev.troupe.engine.cpu.memory.CpuTensor;
 import dev.troupe.engine.provider.EngineSettings;
 
-/** Kernels on rows of matrices one by one: activations, norms, dropout, losses. */
+/** The kernels on single rows of matrices: activations, norms, dropout, losses. */
 abstract class RowKernels extends FlatKernels {
     /** The fewest columns that one thread sums up: whole lines of the cache, and enough to be worth a wake-up. */
     private static final int LEAST_COLUMNS = 256;
@@ -222,7 +222,7 @@ abstract class RowKernels extends FlatKernels {
         return Math.max(LEAST_COLUMNS, Lanes.wholeFor(Math.ceilDiv(columns, pool.threads())));
     }
 
-    /** The same for the few columns of a head; with many rows they are worth a wake-up too. */
+    /** As {@link #columnsOfThread(int)}, for the few columns of a head, which are worth a wake-up only with many rows. */
     private int columnsOfThread(int columns, long elements) {
         return elements < 2 * Elementwise.GRAIN
                 ? columnsOfThread(columns)

@@ -17,7 +17,7 @@ final class AttentionTiles {
     static final int QUERIES = 64;
     /** Keys of a tile: enough for one tile a row at usual sequence lengths, few enough for a tile in the cache. */
     static final int KEYS = Masks.MOST;
-    /** Bytes of two vectors, two numbers for each query of a tile, two tiles, and words: whole vectors. */
+    /** Bytes of two vectors, two numbers for each query of a tile, two tiles, and random words: whole vectors. */
     static final long SCRATCH_BYTES = 2 * Lanes.ALIGNMENT + 8L * QUERIES + 8L * QUERIES * KEYS + Masks.SCRATCH_BYTES;
 
     private final Sgemm products;
@@ -38,7 +38,7 @@ final class AttentionTiles {
     private int sequence;
     private int head;
     private long logSums;
-    /** Whether rows are heads at the last place, rather than the places of one head. */
+    /** Whether rows are the heads of the last place, instead of the places of one head. */
     private boolean isOfLast;
 
     AttentionTiles(Sgemm products) {
@@ -67,7 +67,7 @@ final class AttentionTiles {
     }
 
     /**
-     * Sets the properties that all heads share from now on.
+     * Sets the common properties of all heads.
      *
      * @param documentStarts the address of INT32, for each row the place in its sequence at which its document begins; 0 if
      *     each sequence is one document
@@ -93,7 +93,7 @@ final class AttentionTiles {
         forward(t, scratch);
     }
 
-    /** The same if queries and y have a row for each of some heads, all at the last place. */
+    /** As {@link #forward}, if rows are heads at the last place. */
     void forwardLast(int rows, long scratch) {
         isOfLast = true;
         forward(rows, scratch);
@@ -170,8 +170,8 @@ final class AttentionTiles {
             RowLoop.fill(dKeys.row(row), 0, d);
             RowLoop.fill(dValues.row(row), 0, d);
         }
-        // From the last queries to the first: in one document the last see every key, so they can overwrite and the others
-        // add.
+        // From the last queries to the first: in one document the last ones see every key, so that they overwrite and the
+        // others add.
         for (int row = (t - 1) / QUERIES * QUERIES; row >= 0; row -= QUERIES) {
             int count = Math.min(QUERIES, t - row);
             float beta = adds || cleared || row + count < t ? 1 : 0;

@@ -7,7 +7,7 @@ import jdk.incubator.vector.FloatVector;
 
 /** A bias added to rows, and its gradient. */
 public final class Bias {
-    /** Rows that are added up before their sum is added to the gradient. */
+    /** Rows that are summed before their sum is added to the gradient. */
     private static final int ROWS = 4;
     private static final int BLOCK_ROWS = 4 * ROWS;
 

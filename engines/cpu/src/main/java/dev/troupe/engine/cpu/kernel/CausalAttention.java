@@ -29,7 +29,7 @@ public final class CausalAttention {
     private final AttentionTiles[] tiles;
 
     /**
-     * Heads side by side in a matrix [N x columns].
+     * Neighbouring heads in a matrix [N x columns].
      *
      * @param first the first column of the first head
      */

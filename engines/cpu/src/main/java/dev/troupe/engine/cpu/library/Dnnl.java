@@ -178,7 +178,7 @@ public final class Dnnl {
                 made -> (int) REORDER_PLAN.invokeExact(made, from, ENGINE, to, ENGINE, 0L));
     }
 
-    /** The order of b in a plan. */
+    /** The order of elements of b in a plan. */
     public static long weightsOf(long plan) {
         long known = query(plan, QUERY_WEIGHTS);
         return created("dnnl_memory_desc_clone", made -> (int) CLONE.invokeExact(made, known));

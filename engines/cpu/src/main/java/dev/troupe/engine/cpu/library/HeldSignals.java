@@ -10,10 +10,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
 /**
- * Blocks the signals of the calling thread while native code has its stack pointer in other memory. Linux saves some
- * kilobytes for a signal's handler below that pointer, and would overwrite other data there. Profilers send signals to
- * running threads: the JDK's flight recorder does to sample them. A blocked signal is delivered when the thread unblocks
- * it.
+ * The block of a thread's signals while native code has its stack pointer in other memory. For a signal's handler Linux
+ * saves some kilobytes below that pointer, which would overwrite other data. Profilers such as the JDK's flight recorder
+ * send signals to running threads. A blocked signal is delivered when the thread unblocks it.
  *
  * <p>Thread rule: any thread, for itself.
  */
@@ -27,7 +26,7 @@ final class HeldSignals {
 
     private static final MethodHandle CHANGE = find();
     private static final MemorySegment OTHERS = others();
-    /** The mask of each thread before. */
+    /** The mask of each thread before the block. */
     private static final ThreadLocal<MemorySegment> BEFORE = ThreadLocal
             .withInitial(() -> Arena.ofAuto().allocate(SET_BYTES, Long.BYTES));
 

@@ -18,7 +18,7 @@ public final class Primitive implements AutoCloseable {
     private final MemorySegment arguments;
 
     /**
-     * A primitive of a plan; the caller still owns the plan.
+     * Creates the primitive of a plan; the caller still owns the plan.
      *
      * @param names oneDNN's number of each argument
      * @param descriptors the memory layout of each argument; the caller still owns them

@@ -18,7 +18,7 @@ public final class Bfloats {
     private Bfloats() {
     }
 
-    /** Converts numbers to floats, which may not overlap them. */
+    /** Converts numbers to floats; the two may not overlap. */
     public static void widen(long numbers, long floats, int count) {
         int whole = Lanes.whole(count);
         for (int i = 0; i < whole; i += Lanes.COUNT) {

@@ -7,7 +7,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** The tensors of one engine that are allocated and not closed. Any thread. */
+/** The register of an engine's tensors that are allocated and not closed. Any thread. */
 public final class CpuMemory {
     private final Set<CpuTensor> open = ConcurrentHashMap.newKeySet();
     private final AtomicLong allocatedBytes = new AtomicLong();
@@ -19,7 +19,7 @@ public final class CpuMemory {
         return tensor;
     }
 
-    /** Counts more memory for a tensor than its own elements, until it is removed. */
+    /** Counts additional memory of a tensor, until it is removed. */
     void grew(long bytes) {
         allocatedBytes.addAndGet(bytes);
     }

@@ -54,12 +54,12 @@ public final class CpuTensor extends EngineTensor {
         this.keepsCopies = keepsCopies;
     }
 
-    /** An operand that a kernel reads. */
+    /** Returns an operand that a kernel reads. */
     public static CpuTensor of(Tensor operand) {
         return (CpuTensor) operand;
     }
 
-    /** An operand that is written: packed copies of its buffer are packed again when they are next needed. */
+    /** Returns an operand that is written; packed copies of its buffer become outdated. */
     public static CpuTensor changing(Tensor operand) {
         CpuTensor own = (CpuTensor) operand;
         // Not atomic: one of two concurrent increments may be lost, and the number still changes.
