@@ -7,17 +7,16 @@ import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.OptionalInt;
 
-/** One token per UTF-8 byte. */
+/** A tokenizer with one token per UTF-8 byte. */
 public final class ByteTokenizer implements Tokenizer {
     static final String NAME = "bytes";
     private static final int VOCABULARY_SIZE = 256;
-    // No byte of UTF-8 has this value, so a decoder puts U+FFFD in its place.
+    // No byte of UTF-8 has this value, so that a decoder replaces it by U+FFFD.
     private static final byte NO_CHARACTER = (byte) 0xFF;
     private static final JsonMapper JSON = new JsonMapper();
 
     /**
-     * Returns the same tokenizer as files for Hugging Face's libraries, by their names: a byte-level encoding without a
-     * merge, with the same ids for every text.
+     * Returns the files of an equal tokenizer for Hugging Face's libraries, by name: a byte-level encoding without merges.
      */
     public static Map<String, String> files() {
         ObjectNode byteLevel = JSON.createObjectNode().put("type", "ByteLevel").put("add_prefix_space", false)

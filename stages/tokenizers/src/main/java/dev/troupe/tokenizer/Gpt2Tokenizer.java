@@ -60,7 +60,7 @@ public final class Gpt2Tokenizer implements Tokenizer {
         return (after == '\n' || after == ' ') && endsWord(before);
     }
 
-    /** Returns whether a character is no white space by any rule; one of a surrogate pair never is. */
+    /** Returns whether a character is not white space by any rule; half of a surrogate pair never is. */
     private static boolean endsWord(char character) {
         return switch (Character.getType(character)) {
             case Character.CONTROL, Character.FORMAT, Character.PRIVATE_USE, Character.UNASSIGNED,

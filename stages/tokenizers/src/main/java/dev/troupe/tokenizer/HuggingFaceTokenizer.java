@@ -46,7 +46,7 @@ public final class HuggingFaceTokenizer implements Tokenizer {
     }
 
     /**
-     * Returns the token that the settings call {@code eos_token}: its spelling, or an object that has it as {@code content}.
+     * Returns the id of {@code eos_token} in the settings: a spelling, or an object with the spelling as {@code content}.
      */
     private OptionalInt endOfText(Path settings) {
         if (!Files.exists(settings)) {

@@ -12,7 +12,10 @@ public sealed interface Tokenizer permits ByteTokenizer, Gpt2Tokenizer, HuggingF
     /** Returns the argument of {@link #named}: a word, or the absolute path of a directory. */
     String name();
 
-    /** Returns a text that two tokenizers share only if they make the same ids of every text; the name if that suffices. */
+    /**
+     * Returns a text that is equal for two tokenizers only if they give the same ids for every text; the name if that
+     * suffices.
+     */
     default String identity() {
         return name();
     }
@@ -22,13 +25,11 @@ public sealed interface Tokenizer permits ByteTokenizer, Gpt2Tokenizer, HuggingF
 
     /**
      * Returns the ids of a text, which fits in memory. A tokenizer with added or special tokens finds them by their
-     * spelling; {@code bytes} and {@code gpt2} take it for text like any other.
+     * spelling; {@code bytes} and {@code gpt2} treat these as ordinary text.
      */
     int[] encode(String text);
 
-    /**
-     * Returns the special tokens before a whole text, such as one that begins a document; none unless a tokenizer has them.
-     */
+    /** Returns the special tokens before a whole text, such as one that begins a document; empty if there are none. */
     default int[] beforeText() {
         return new int[0];
     }
@@ -38,10 +39,10 @@ public sealed interface Tokenizer permits ByteTokenizer, Gpt2Tokenizer, HuggingF
         return new int[0];
     }
 
-    /** Returns the text of some ids. Bytes that are no whole character, and an unknown id, become U+FFFD. */
+    /** Returns the text of some ids. Incomplete characters and unknown ids become U+FFFD. */
     String decode(int[] ids);
 
-    /** Returns whether a cut between these characters leaves the ids of every text the same; false if this is not known. */
+    /** Returns whether a cut between these characters never changes the ids of a text; false if unknown. */
     boolean mayCut(char before, char after);
 
     /** As {@link #named(String, boolean)}, without special tokens around a text. */

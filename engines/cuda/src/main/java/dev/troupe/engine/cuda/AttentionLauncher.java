@@ -6,8 +6,8 @@ import dev.troupe.engine.Tensor;
 import java.util.Locale;
 
 /**
- * Launches of the kernels of attention. The type and the size of a head alone choose them, so that a model has the same
- * kernels in any layout, and the same bits wherever operands begin.
+ * Launches of the kernels of attention. Only the type and the size of a head select the kernel, so that a model has the same
+ * bits in any layout and at any address.
  *
  * <p>Thread rule: one thread.
  */
@@ -26,8 +26,8 @@ final class AttentionLauncher {
     }
 
     /**
-     * The kernels for heads of up to a number of elements, and the places in a block of each: the forward, and the backwards
-     * for queries and for keys.
+     * The kernels by the largest size of a head, with the places in a block of each: forward, backward for queries, backward
+     * for keys.
      */
     private enum Kernels {
         CORES_D64("cores_", "d64", 64, 128, 128), CORES_D128("cores_", "d128", 128, 64, 64),

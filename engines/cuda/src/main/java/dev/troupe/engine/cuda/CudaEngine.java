@@ -16,8 +16,8 @@ import java.util.Optional;
 
 /**
  * The engine for NVIDIA's GPUs, in float32, or with activations and products of bfloat16. All kernels are its own, except
- * products by cuBLASLt if the run has chosen that. Kernels run on one stream, copies at fences on another. The host waits
- * only when it copies from the device.
+ * products by cuBLASLt if the run chooses it. Kernels run on one stream, copies at fences on another. The host waits only
+ * when it copies from the device.
  *
  * <p>The results of a kernel are the same bytes on every call: no order of a sum depends on the timing of blocks, and no
  * kernel has atomic operations.

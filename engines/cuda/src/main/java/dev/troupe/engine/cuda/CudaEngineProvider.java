@@ -27,7 +27,7 @@ import java.util.stream.Stream;
 public final class CudaEngineProvider implements EngineProvider {
     public static final String KIND = "cuda";
 
-    /** Below engines for processors: {@code auto} takes no engine that has not been measured yet. */
+    /** Below engines for processors: {@code auto} does not choose an engine without measurements. */
     private static final int PREFERENCE = 5;
     private static final int LEAST_CAPABILITY = 80;
 

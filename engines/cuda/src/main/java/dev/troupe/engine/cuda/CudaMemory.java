@@ -9,7 +9,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** The tensors of one engine that are allocated and not closed. Any thread. */
+/** The register of an engine's tensors that are allocated and not closed. Any thread. */
 final class CudaMemory {
     private final Device device;
     private final DeviceStream stream;

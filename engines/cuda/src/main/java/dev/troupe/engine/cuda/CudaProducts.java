@@ -83,7 +83,7 @@ final class CudaProducts implements ProductLibraries {
         return OWN;
     }
 
-    /** The engine's own kernels: no speed of either was measured on a GPU. */
+    /** Returns the engine's own kernels, since neither speed was measured on a GPU. */
     @Override
     public String fastest(DataType computeType, Path cache) {
         return OWN;
@@ -105,7 +105,7 @@ final class CudaProducts implements ProductLibraries {
         return lines;
     }
 
-    /** The products of a type that the library takes. */
+    /** Returns a text on the products of a type that the library computes. */
     private String taken(DataType type, String library) {
         EngineSettings settings = new EngineSettings(DataType.FLOAT32, type, 1).withProducts(CUBLASLT);
         try (CudaEngine engine = engines.apply(settings)) {

@@ -16,10 +16,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Optional;
 
-/**
- * The half of the engine that treats a tensor as a row of elements, whatever its shape: memory, and kernels on elements one
- * by one.
- */
+/** The part of the engine that treats a tensor as a flat array: memory, and elementwise kernels. */
 abstract class FlatKernels implements FallbackEngine {
     private static final int SUM_THREADS = 256;
     private static final int ELEMENTS_OF_PART = 4096;
@@ -99,7 +96,7 @@ abstract class FlatKernels implements FallbackEngine {
         return stream.instants(count);
     }
 
-    /** Waits for the fence and for the copy, not for kernels that were launched since. */
+    /** Waits for the fence and for the copy, not for kernels that were launched after the fence. */
     @Override
     public Fence toHost(Tensor source, long byteOffset, MemorySegment target, Fence after) {
         after.await();
@@ -165,7 +162,7 @@ abstract class FlatKernels implements FallbackEngine {
                         && (tensor.dataType() == DataType.FLOAT32 || tensor.dataType() == DataType.BFLOAT16));
     }
 
-    /** Any thread, and therefore with separate arguments. */
+    /** Runs on any thread, and therefore with separate arguments. */
     @Override
     public void reduce(List<Tensor> sources, long sourceFirst, List<Tensor> targets, long targetFirst, long count,
             boolean largest) {
@@ -241,7 +238,7 @@ abstract class FlatKernels implements FallbackEngine {
         add(tensor, true, sums, index);
     }
 
-    /** Computes parts of the sum in blocks, and their total in one. */
+    /** Computes partial sums in blocks, and their total in one block. */
     private void add(Tensor tensor, boolean squares, Tensor sums, int index) {
         long count = tensor.shape().elementCount();
         int parts = (int) Math.min(MOST_PARTS, Math.ceilDiv(count, ELEMENTS_OF_PART));

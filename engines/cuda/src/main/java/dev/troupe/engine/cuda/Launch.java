@@ -14,7 +14,7 @@ import java.util.Map;
  * <p>Thread rule: one thread.
  */
 final class Launch implements AutoCloseable {
-    /** Threads of a block, and elements of each, in kernels on elements one by one. */
+    /** Threads of a block, and elements of each, in elementwise kernels. */
     private static final int FLAT_THREADS = 256;
     private static final int FLAT_ELEMENTS = 8;
 
@@ -86,7 +86,7 @@ final class Launch implements AutoCloseable {
         stream.launch(kernel, Math.toIntExact(columns), rows, threads, arguments);
     }
 
-    /** Adds the number of elements, and runs a kernel on elements one by one. */
+    /** Adds the number of elements, and runs an elementwise kernel. */
     void runFlat(long count) {
         wide(count).run(Math.ceilDiv(count, FLAT_THREADS * FLAT_ELEMENTS), FLAT_THREADS);
     }

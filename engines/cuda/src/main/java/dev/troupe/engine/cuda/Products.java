@@ -6,7 +6,8 @@ import dev.troupe.engine.cuda.blas.CublasLtProducts;
 import dev.troupe.engine.cuda.blas.ProductSpec;
 
 /**
- * The matrix products of an engine: by cuBLASLt if the engine has it and it takes them, else by the engine's own kernels.
+ * The matrix products of an engine: by cuBLASLt if the engine has it and it computes them, otherwise by the engine's own
+ * kernels.
  *
  * <p>Thread rule: one thread.
  */

@@ -25,7 +25,7 @@ final class Ptx {
         }
     }
 
-    /** Why a text of PTX is not compiled from sources with this SHA-256, in one sentence; null if it is. */
+    /** Returns why a text of PTX is not compiled from sources with this SHA-256, in one sentence; null if it is. */
     static String strangerTo(String sha256, String text) {
         String first = text.lines().findFirst().orElse("");
         if (first.equals(HEADER + sha256)) {

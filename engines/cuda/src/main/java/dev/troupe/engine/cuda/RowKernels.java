@@ -16,7 +16,7 @@ abstract class RowKernels extends FlatKernels {
     private static final int COLUMN_THREADS = 256;
     private static final int LANES = 32;
     private static final int ROWS_OF_BACKWARD_BLOCK = COLUMN_THREADS / LANES;
-    /** The fewest rows of a chunk: a block of a norm reads its rows again, and they should still be in the cache. */
+    /** The fewest rows of a chunk: a norm's block reads its rows twice, and should find them in the cache. */
     private static final int ROWS_OF_CHUNK = 64;
     private static final int ROWS_OF_NORM_CHUNK = 32;
     private static final int MOST_CHUNKS = 1024;

@@ -7,7 +7,7 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 
-/** A clock for one rank's works that sleeps for their costs. */
+/** The clock of one rank's work, which sleeps for its costs. */
 final class EmulatedClock implements WorkClock {
     private final WorkCosts costs;
     private final LongSupplier clock;
@@ -18,7 +18,7 @@ final class EmulatedClock implements WorkClock {
         this(costs, System::nanoTime, LockSupport::parkNanos);
     }
 
-    /** With a given clock, and a way to let time pass on it; both in nanoseconds. */
+    /** Creates a clock over a given clock and a sleep on it, both in nanoseconds. */
     EmulatedClock(WorkCosts costs, LongSupplier clock, LongConsumer sleep) {
         this.costs = costs;
         this.clock = clock;

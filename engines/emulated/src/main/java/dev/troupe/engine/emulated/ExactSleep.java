@@ -4,16 +4,15 @@ import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 
 /**
- * Sleep until an instant, without spinning. Each sleep is shortened by the time of a wake-up, which is learned: a little
- * more after a late end, a little less after an early one, so that half are late and half are early, and an outlier counts
- * no more than any other.
+ * A sleep until an instant, without spinning. Each sleep is shortened by a lead for the wake-up, which increases a little
+ * after a late end and decreases after an early one. So half of the ends are late, and outliers have no special weight.
  *
  * <p>Thread rule: always the same thread; its timer slack becomes the least possible.
  */
 final class ExactSleep {
     /** The change of the lead after one sleep: a twentieth of the time of a wake-up on an idle machine. */
     private static final long LEARNING_STEP_NANOS = 2_000;
-    /** The largest lead: a later wake-up is due to load on the machine. */
+    /** The largest lead; later wake-ups are due to load on the machine. */
     private static final long MOST_LEAD_NANOS = 200_000;
 
     private final LongSupplier clock;
@@ -25,7 +24,7 @@ final class ExactSleep {
      * A sleep without experience.
      *
      * @param clock in nanoseconds
-     * @param sleep lets the given number of nanoseconds pass, more or less
+     * @param sleep sleeps for about the given number of nanoseconds
      */
     ExactSleep(LongSupplier clock, LongConsumer sleep) {
         this.clock = clock;
@@ -44,7 +43,7 @@ final class ExactSleep {
             return;
         }
         while (remaining > 0) {
-            sleep.accept(remaining); // may wake early: the loop sleeps on
+            sleep.accept(remaining); // may wake early: the loop continues to sleep
             remaining = aimNanos - clock.getAsLong();
         }
         boolean late = clock.getAsLong() > deadlineNanos;

@@ -7,8 +7,8 @@ import org.nd4j.linalg.api.ndarray.INDArray;
 import org.nd4j.linalg.factory.Nd4j;
 
 /**
- * A buffer and the arrays over it. Creating an array takes the time of a small operation (4 microseconds), so each is
- * created once and kept.
+ * A buffer and the arrays over it. Creating an array takes the time of a small operation (4 microseconds), so each array is
+ * created once.
  *
  * <p>Thread rule: one thread at a time.
  */
@@ -33,7 +33,7 @@ final class ArrayViews {
 
     /** Views of some of the elements; not to be used after the others are closed. */
     ArrayViews range(long first, long length) {
-        // From the buffer itself, since ND4J counts the offset of a view of a view from the beginning of the first.
+        // From the buffer itself, since ND4J counts the offset of a view of a view from the first view.
         INDArray part = Nd4j.create(buffer, new long[]{length}, new long[]{1}, start + first, 'c');
         return new ArrayViews(buffer, start + first, part);
     }

@@ -172,7 +172,7 @@ final class CausalAttention {
         operations.subtract(gradients, shares, gradients);
     }
 
-    /** [Q W]: 0 if the query sees the key, minus infinity if the key comes later. */
+    /** The mask [Q W]: 0 if the query sees the key, minus infinity if the key comes later. */
     private INDArray mask(int queries, int keys) {
         return masks.computeIfAbsent(new Mask(queries, keys), shape -> {
             float[] values = new float[queries * keys];

@@ -55,7 +55,7 @@ final class Nd4jMemory {
         return MemorySegment.ofAddress(address).reinterpret(tensor.byteCount());
     }
 
-    /** Called after {@link #hostBytes} were written, so that a GPU fetches them before it computes. */
+    /** Records that {@link #hostBytes} were written, so that a GPU fetches them before it computes. */
     static void hostBytesWritten(Nd4jTensor tensor) {
         Nd4j.getAffinityManager().tagLocation(tensor.flat(), AffinityManager.Location.HOST);
     }

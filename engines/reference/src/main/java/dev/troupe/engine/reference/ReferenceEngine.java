@@ -5,7 +5,7 @@ import dev.troupe.engine.check.CheckedEngine;
 import dev.troupe.engine.provider.EngineSettings;
 
 /**
- * The engine by which all others are measured. It computes in float64; each result is rounded once, to the type of its
+ * The engine against which all others are tested. It computes in float64; each result is rounded once, to the type of its
  * tensor.
  *
  * <p>Thread rule: as of {@link dev.troupe.engine.Engine}; tensors may also be allocated and closed on any thread.

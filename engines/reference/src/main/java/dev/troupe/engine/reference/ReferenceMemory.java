@@ -7,7 +7,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** The tensors of one engine that are allocated and not closed. Any thread. */
+/** The register of an engine's tensors that are allocated and not closed. Any thread. */
 final class ReferenceMemory {
     /** Some JVMs cannot allocate arrays of the very largest sizes. */
     private static final long MOST_ELEMENTS = Integer.MAX_VALUE - 8;

@@ -59,12 +59,12 @@ final class ReferenceTensor extends EngineTensor {
         ints = null;
     }
 
-    /** The array of the elements. A kernel that writes it calls {@link #settle} afterwards. */
+    /** The array of the elements; a kernel calls {@link #settle} after it has written it. */
     double[] floats() {
         return floats;
     }
 
-    /** The array of the elements, which no kernel writes. */
+    /** The array of the integers, which kernels do not write. */
     int[] ints() {
         return ints;
     }

@@ -1,5 +1,5 @@
 /**
- * The engine that every other engine is measured by: its kernels are the definitions of
- * {@link dev.troupe.engine.fallback.FallbackEngine} and nothing else.
+ * The engine against which every other engine is tested: its kernels are the defaults of
+ * {@link dev.troupe.engine.fallback.FallbackEngine}, and nothing else.
  */
 package dev.troupe.engine.reference;

@@ -7,7 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 
-/** The reading of small files of others, whole and within bounds. Any thread. */
+/** A reader of small files, whole and with a limit on their size. Any thread. */
 public final class BoundedFile {
     /** Far above any published tokenizer (32 MB), and small compared with a model. */
     public static final long MOST_BYTES = 64 << 20;

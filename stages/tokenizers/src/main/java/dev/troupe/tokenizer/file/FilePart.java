@@ -20,7 +20,7 @@ import java.util.stream.IntStream;
  * @param node the content; missing if there is none
  */
 public record FilePart(Path file, String path, JsonNode node) {
-    /** As Python reads JSON, NaN and infinity are numbers. */
+    /** NaN and infinity are numbers, as in Python's JSON. */
     private static final JsonMapper JSON = JsonMapper.builder().enable(JsonReadFeature.ALLOW_NON_NUMERIC_NUMBERS)
             .build();
     private static final int SHOWN = 60;

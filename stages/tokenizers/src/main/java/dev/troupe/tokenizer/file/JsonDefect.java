@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.regex.Pattern;
 
-/** The words for a user on text that is no JSON: Jackson's own, without its advice to the programmer who calls it. */
+/** The description of invalid JSON for a user: Jackson's, without its advice to programmers. */
 public final class JsonDefect {
     private static final String BYTE_ORDER_MARK = "65279";
     private static final List<Pattern> ADVICE = List.of(Pattern.compile(",? from `[^`]*`"),
@@ -37,7 +37,7 @@ public final class JsonDefect {
     public static String wordsOf(JsonProcessingException malformed) {
         if (malformed instanceof ValueInstantiationException refused
                 && refused.getCause() instanceof IllegalArgumentException reason && reason.getMessage() != null) {
-            return reason.getMessage(); // our own words
+            return reason.getMessage(); // Troupe's own message
         }
         String said = malformed.getOriginalMessage() == null
                 ? ""

@@ -8,8 +8,8 @@ import java.util.Map;
 import java.util.function.IntPredicate;
 
 /**
- * Tokens that are found in a text before anything else: at each place the longest, from the left. Tokens that are not
- * normalized are looked for in the raw text, and the others in the normalized rest. Immutable; any thread may use it.
+ * The added tokens of a file, which are found in a text first: from the left, at each place the longest. Tokens without
+ * normalization are searched in the raw text, the others in the normalized rest. Immutable; any thread may use it.
  */
 final class AddedTokens {
     /** Twenty times the largest published tokenizer; the trie takes some 200 bytes for each. */
@@ -66,8 +66,8 @@ final class AddedTokens {
     }
 
     /**
-     * Reads the part {@code added_tokens} of a file. As in Hugging Face's library, a token that the model does not have gets
-     * the next number after the model's, in the order of the file, whatever its id in the file.
+     * Reads the part {@code added_tokens} of a file. As in Hugging Face's library, a token outside the model gets the next
+     * id after the model's, in the order of the file, whatever its id there.
      */
     AddedTokens(FilePart part, Map<String, Integer> vocabulary, Normalization normalization) {
         source = part;
@@ -103,12 +103,12 @@ final class AddedTokens {
         return all;
     }
 
-    /** Divides a text by the tokens that are looked for in the raw text. */
+    /** Splits a text at the tokens that are searched in the raw text. */
     void splitRaw(char[] text, Steps steps, Parts parts) {
         split(raw, firstOfRaw, text, 0, text.length, steps, parts);
     }
 
-    /** Divides a part of a text by the tokens that are looked for in the normalized text. */
+    /** Splits a part of a text at the tokens that are searched in the normalized text. */
     void splitNormalized(char[] text, int from, int to, Steps steps, Parts parts) {
         split(normalized, firstOfNormalized, text, from, to, steps, parts);
     }
@@ -136,7 +136,7 @@ final class AddedTokens {
                 at = end;
                 begin = token.stripsRight() ? spaceEnd(text, end, to) : end;
                 steps.take(begin - end);
-                // The token before it may have taken all of it as white space.
+                // The token before it may have included all of it as white space.
                 if (left < begin) {
                     parts.token(token.id());
                 }

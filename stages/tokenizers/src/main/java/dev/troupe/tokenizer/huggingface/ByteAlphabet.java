@@ -4,8 +4,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * The letters by which byte-level vocabularies write bytes: visible characters of Latin-1 are written as themselves, the
- * others, in their order, as U+0100 and up.
+ * The alphabet of bytes in byte-level vocabularies: visible Latin-1 characters represent themselves, and the other bytes, in
+ * order, are U+0100 and up.
  */
 public final class ByteAlphabet {
     private static final int BYTES = 256;
@@ -43,7 +43,7 @@ public final class ByteAlphabet {
         return LETTERS[value];
     }
 
-    /** Returns the bytes of a word of the alphabet; of any other text its own, as UTF-8. */
+    /** Returns the bytes of a word of the alphabet; for other text its UTF-8 bytes. */
     static byte[] bytesOf(String word) {
         byte[] bytes = new byte[word.length()];
         for (int i = 0; i < bytes.length; i++) {

@@ -7,9 +7,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * The vocabulary and the merges of a byte-level byte-pair encoding. Any thread may use it; recently encoded words are kept
- * in a table of bounded size, which threads share without a lock: an entry is immutable, and a lost one is only computed
- * again.
+ * The vocabulary and the merges of a byte-level byte-pair encoding. Any thread may use it; recently encoded words are in a
+ * table of bounded size without locks. Entries are immutable, and a lost entry is computed again.
  */
 final class BytePairModel {
     private static final int BYTES = 256;

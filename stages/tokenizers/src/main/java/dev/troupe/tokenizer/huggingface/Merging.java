@@ -3,11 +3,11 @@ package dev.troupe.tokenizer.huggingface;
 import java.util.Arrays;
 
 /**
- * The merges of one word: a linked list of ids, and a heap of the places that may merge, the lowest rank first and of one
- * rank the first place. One thread at a time.
+ * The merges of one word: a linked list of ids, and a heap of the places that may merge, by rank and then by place. One
+ * thread at a time.
  *
- * <p>An entry of the heap may be outdated. It counts all the same if the pair now at its place becomes the same token, as in
- * Hugging Face's tokenizers: if two pairs make one token, ids depend on that.
+ * <p>An entry of the heap may be outdated. It remains valid if the pair now at its place becomes the same token, as in
+ * Hugging Face's tokenizers. Ids depend on this if two pairs make the same token.
  */
 final class Merging {
     private static final int REMOVED = -1;
@@ -77,7 +77,7 @@ final class Merging {
         return Arrays.copyOf(ids, count);
     }
 
-    /** Takes note of a place with an id that merges with the next one. */
+    /** Adds a place to the heap if its id merges with the next one. */
     private void offer(int place) {
         if (after[place] == END) {
             return;

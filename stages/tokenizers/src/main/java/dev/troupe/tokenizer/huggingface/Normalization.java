@@ -7,7 +7,7 @@ import java.util.BitSet;
 import java.util.HexFormat;
 import java.util.List;
 
-/** The changes to a text before it is divided into words: Unicode normal forms, one after the other. Immutable. */
+/** The normalization of a text before it is split into words: a sequence of Unicode normal forms. Immutable. */
 record Normalization(List<Normalizer.Form> forms, FilePart source) {
     /** Sorting marks takes the square of their number; Unicode's stream-safe text has 30 in a row. */
     private static final int MOST_MARKS = 1_000;
@@ -18,8 +18,8 @@ record Normalization(List<Normalizer.Form> forms, FilePart source) {
     private static final char CANONICAL = 0x300;
     private static final char COMPATIBLE = 0x80;
     /**
-     * The characters with normal forms since later Unicode versions than Hugging Face's tokenizers have, which is 9: these
-     * leave them, and their neighbours, as they are. OracleTest finds missing ones.
+     * The characters with normal forms only since Unicode versions after 9, the version of Hugging Face's tokenizers, which
+     * leave them and their neighbours unchanged. OracleTest finds missing ones.
      */
     private static final String LATER_RANGES = "7FD 897-89F 8CA-8D3 9FE C3C D3B-D3C EBA 1715 1ABF-1ACE 1DF6-1DFA 32FF "
             + "A7F2-A7F4 A82C AB69 105C9 105E4 10781-10785 10787-107B0 107B2-107BA 10D24-10D27 10D69-10D6D 10EAB-10EAC "

@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.IntPredicate;
 
-/** A step on the way from a text to its words. Immutable; any thread may use it. */
+/** A step of splitting a text into words. Immutable; any thread may use it. */
 sealed interface PreTokenizer {
     /** Published tokenizers have up to six. */
     int MOST = 16;
@@ -18,15 +18,15 @@ sealed interface PreTokenizer {
     /** Divides a part of a text, which is not empty. */
     void split(char[] text, int from, int to, Steps steps, Parts next);
 
-    /** Returns whether the place before a character is always between two parts, if it comes after one of some kind. */
+    /** Returns whether a part always begins at this character if it follows a character of some kind. */
     default boolean cutsBefore(char after, IntPredicate before) {
         return false;
     }
 
-    /** Returns whether such a place may be cut beforehand without another result, if it is between two parts in the end. */
+    /** Returns whether a cut there in advance never changes the result, if the place is between two parts in the end. */
     boolean bearsCutBefore(char after, IntPredicate before);
 
-    /** A split by an expression, with matches as parts, or left out. */
+    /** A split by an expression; matches and the rest are parts, or are left out. */
     record Split(Regex regex, RegexMatcher matcher, boolean keepsMatches, boolean keepsRest) implements PreTokenizer {
         Split(Regex regex, FilePart source, boolean keepsMatches, boolean keepsRest) {
             this(regex, new RegexMatcher(regex, source), keepsMatches, keepsRest);
@@ -52,7 +52,7 @@ sealed interface PreTokenizer {
         }
     }
 
-    /** Numbers apart from the rest: each of their digits, or each number whole. */
+    /** A split of numbers from the rest: each digit by itself, or each number whole. */
     record Digits(boolean isEachAlone) implements PreTokenizer {
         @Override
         public void split(char[] text, int from, int to, Steps steps, Parts next) {
@@ -77,7 +77,7 @@ sealed interface PreTokenizer {
         }
     }
 
-    /** A space in front of a text that begins with none. */
+    /** The insertion of a space before a text that begins with none. */
     record PrefixSpace() implements PreTokenizer {
         @Override
         public void split(char[] text, int from, int to, Steps steps, Parts next) {

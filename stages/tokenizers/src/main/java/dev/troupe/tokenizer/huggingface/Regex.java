@@ -7,25 +7,25 @@ import java.util.function.IntPredicate;
 sealed interface Regex {
     int UNBOUNDED = Integer.MAX_VALUE;
 
-    /** Code points of a set, one after another: at least {@code least}, and then all of the text up to the most. */
+    /** Consecutive code points of a set: at least {@code least}, and further ones of the text up to {@code most}. */
     record Repeat(CodeSet set, int least, int most) implements Regex {
     }
 
-    /** All of these, one after the other. */
+    /** All parts, one after the other. */
     record Sequence(List<Regex> parts) implements Regex {
         public Sequence {
             parts = List.copyOf(parts);
         }
     }
 
-    /** The first of these with which the whole matches. */
+    /** The first branch with which the whole matches. */
     record Choice(List<Regex> branches) implements Regex {
         public Choice {
             branches = List.copyOf(branches);
         }
     }
 
-    /** A condition on the text after the place. */
+    /** A condition on the text after a place. */
     record LookAhead(Regex what, boolean negative) implements Regex {
     }
 

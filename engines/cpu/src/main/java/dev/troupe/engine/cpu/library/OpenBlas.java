@@ -83,7 +83,7 @@ public final class OpenBlas {
         return Unpacked.file("OpenBLAS", name).toPath();
     }
 
-    /** Writes another file and renames it: a process that starts meanwhile finds a whole library or none. */
+    /** Writes a temporary file and renames it: a concurrent start finds the whole library or none. */
     private static Path copy(URL from, Path to) throws IOException {
         URLConnection content = from.openConnection();
         if (Files.isRegularFile(to) && Files.size(to) == content.getContentLengthLong()) {

@@ -8,10 +8,10 @@ import dev.troupe.engine.cpu.memory.CpuTensor;
 import java.util.Arrays;
 
 /**
- * Matrix products by the library of their form: {@link PackedProducts} for large ones of oneDNN and all of bfloat16, a
- * {@link Sgemm} for the others. A large product is cut into panels. If the library packs an operand again for each panel,
- * the cut is along rows or columns, whichever are more, so that the smaller operand is packed again. The cut follows from
- * the shape alone, so a product has the same bits for any number of threads.
+ * Matrix products by the library of their form: {@link PackedProducts} for large products of oneDNN and all products of
+ * bfloat16, a {@link Sgemm} for the others. A large product is cut into panels. If the library packs an operand for each
+ * panel, the longer side is cut, so that the smaller operand is packed repeatedly. The cut follows only from the shape, so
+ * that a product has the same bits for any number of threads.
  */
 public final class MatrixProduct implements AutoCloseable {
     /** Multiplications of a panel: some 150 microseconds of one thread, many times the time of a wake-up. */
@@ -19,7 +19,7 @@ public final class MatrixProduct implements AutoCloseable {
     private static final int MOST_PANELS = 8;
     /** Panels of a library that packs both operands of each: with 8, OpenBLAS was 1 to 15 % slower than with 4. */
     private static final int MOST_PANELS_OF_OTHERS = 4;
-    /** Panels begin at multiples of it, as oneDNN's blocks do. */
+    /** Panels begin at multiples of this number, as oneDNN's blocks do. */
     private static final int STEP = 48;
 
     /** An operation on each rectangle of the product as soon as it is computed, by the same member of the pool. */

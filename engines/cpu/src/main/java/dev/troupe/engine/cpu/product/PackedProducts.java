@@ -11,8 +11,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Large products with a packed right side: once for all rows, and for a parameter once until it changes. {@code dnnl_sgemm}
- * packs in every call, and again for each panel of a product.
+ * Large products with a right side that is packed once for all rows; the packed copy of a parameter is kept until it
+ * changes. {@code dnnl_sgemm} packs in every call, and again for each panel of a product.
  *
  * <p>Thread rule: the rule of kernels.
  */
@@ -21,7 +21,7 @@ final class PackedProducts implements AutoCloseable {
     private static final int ROWS = 256;
 
     private final WorkerPool pool;
-    // Searched from the beginning: training uses the same few dozens again and again.
+    // Searched from the beginning: training repeats the same few dozens.
     private final List<Packing> packings = new ArrayList<>();
     private final List<PackedPanels> panels = new ArrayList<>();
     private final GrowingMemory scratch;

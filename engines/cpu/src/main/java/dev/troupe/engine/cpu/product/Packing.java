@@ -10,8 +10,8 @@ import dev.troupe.engine.cpu.memory.GrowingMemory;
 import dev.troupe.engine.cpu.memory.Packer;
 
 /**
- * The packing of the right side b [k x n] of large products: in the blocks that oneDNN's matmul prefers for this size, and
- * in the type in which it multiplies them. Each member of a pool packs some rows.
+ * The packing of the right side b [k x n] of large products, in the blocks and in the type that oneDNN's matmul prefers for
+ * this size. Each member of a pool packs some rows.
  *
  * <p>Thread rule: one thread at a time.
  */
@@ -30,7 +30,7 @@ final class Packing implements Packer, AutoCloseable {
     private final Primitive[] reorders;
 
     /**
-     * The packing for panels of a number of rows, which other panels can use too.
+     * Creates the packing for panels of this number of rows; other panels can use it too.
      *
      * @param type of both sides
      * @param wide scratch memory of the pool

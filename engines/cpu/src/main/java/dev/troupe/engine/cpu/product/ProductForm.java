@@ -2,13 +2,13 @@ package dev.troupe.engine.cpu.product;
 
 import java.util.Locale;
 
-/** The kinds of products in which the speed of libraries differs. */
+/** The forms of products, for which the speeds of libraries differ. */
 public enum ProductForm {
     /** Products of many rows, so that a right side is worth packing; a packed parameter is kept until it changes. */
     LARGE,
     /** As large, with a transposed left side: the gradient of a weight. */
     GRADIENT, SMALL,
-    /** Products of a tile of queries and a tile of keys or values of a head. */
+    /** Products of a tile of queries and a tile of keys or values in a head. */
     ATTENTION;
 
     /** The number of multiplications from which packing gains more than it costs. */

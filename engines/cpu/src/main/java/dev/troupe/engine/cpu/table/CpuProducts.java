@@ -137,7 +137,7 @@ public final class CpuProducts implements ProductLibraries {
         }
     }
 
-    /** Writes another file and renames it: a run that starts meanwhile finds the whole table or none. */
+    /** Writes a temporary file and renames it: a concurrent start finds the whole table or none. */
     private static ProductTable keep(ProductTable table, Path file) {
         try {
             Files.createDirectories(file.getParent());

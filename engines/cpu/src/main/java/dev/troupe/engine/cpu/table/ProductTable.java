@@ -23,7 +23,7 @@ import java.util.zip.CRC32C;
 record ProductTable(String subject, Instant date, List<FormTimes> rows) {
     private static final String HEAD = "troupe products 1";
     private static final int ROW_WORDS = 4;
-    /** OpenBLAS computes a form from this ratio on; a smaller difference may be noise. */
+    /** The ratio from which OpenBLAS computes a form; a smaller difference may be noise. */
     private static final double NOISE = 1.05;
 
     ProductTable {
@@ -59,7 +59,7 @@ record ProductTable(String subject, Instant date, List<FormTimes> rows) {
     /**
      * Reads the content of a file.
      *
-     * @throws IllegalArgumentException with the damage, if it is damaged
+     * @throws IllegalArgumentException with the reason, if it is damaged
      */
     static ProductTable parse(String text) {
         List<String> lines = new ArrayList<>(text.lines().toList());

@@ -237,7 +237,7 @@ public final class CublasLt {
         }
     }
 
-    /** A handle on the device that is current. */
+    /** Creates a handle on the current device. */
     long createHandle() {
         return make("begin", result -> (int) create.invokeExact(result));
     }
@@ -246,7 +246,7 @@ public final class CublasLt {
         call("end", () -> (int) destroy.invokeExact(handle));
     }
 
-    /** The descriptor of products that are added up, and scaled, in float32. */
+    /** Creates the descriptor of products that are summed and scaled in float32. */
     long createOperation() {
         return make("describe a product",
                 result -> (int) descCreate.invokeExact(result, CUBLAS_COMPUTE_32F, CUDA_R_32F));
@@ -274,7 +274,10 @@ public final class CublasLt {
         call("forget a product", () -> (int) descDestroy.invokeExact(operation));
     }
 
-    /** The layout of a matrix in memory; {@code leading} is the distance between two neighbours of a row, in elements. */
+    /**
+     * Creates the layout of a matrix in memory; {@code leading} is the distance between two neighbours of a row, in
+     * elements.
+     */
     long createLayout(int type, long rows, long columns, long leading) {
         return make("describe a matrix",
                 result -> (int) layoutCreate.invokeExact(result, type, rows, columns, leading));

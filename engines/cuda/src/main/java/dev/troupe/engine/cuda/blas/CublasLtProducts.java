@@ -64,11 +64,11 @@ public final class CublasLtProducts implements AutoCloseable {
     }
 
     private void begin() {
-        stream.handle(); // to which device the handle belongs
+        stream.handle(); // makes the device of the handle current
         handle = library.createHandle();
         preference = library.createPreference();
         library.set(preference, Preference.MAX_WORKSPACE_BYTES, WORKSPACE_BYTES);
-        // The others add up parts of a sum in the type of the product, which would round twice, or in no fixed order.
+        // Other schemes sum parts in the type of the product, which would round twice, or in no fixed order.
         library.set(preference, Preference.REDUCTION_SCHEME_MASK, CublasLt.CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE);
         library.set(preference, Preference.MIN_ALIGNMENT_A_BYTES, ALIGNMENT);
         library.set(preference, Preference.MIN_ALIGNMENT_B_BYTES, ALIGNMENT);
@@ -105,7 +105,7 @@ public final class CublasLtProducts implements AutoCloseable {
             library.multiply(handle, plan.operation, one, right, left, accumulate ? one : zero, product, product,
                     plan.layouts, plan.algorithm, workspace, WORKSPACE_BYTES, stream.handle());
         } catch (DeviceException refused) {
-            stream.fence(); // a lost device reports itself
+            stream.fence(); // raises the failure of a lost device
             throw refused;
         }
         return true;
@@ -130,7 +130,7 @@ public final class CublasLtProducts implements AutoCloseable {
         if (spec.hasBias()) {
             library.set(operation, Attribute.EPILOGUE, CublasLt.CUBLASLT_EPILOGUE_BIAS);
             library.set(operation, Attribute.BIAS_DATA_TYPE, CublasLt.CUDA_R_32F);
-            library.set(operation, Attribute.BIAS_POINTER, ALIGNMENT); // its alignment counts, until there is a bias
+            library.set(operation, Attribute.BIAS_POINTER, ALIGNMENT); // its alignment counts; the bias follows later
         }
         Layouts layouts = new Layouts(
                 spec.transposeRight()
@@ -142,8 +142,8 @@ public final class CublasLtProducts implements AutoCloseable {
                 transposed(type(spec.product()), spec.m(), spec.n()),
                 transposed(type(spec.product()), spec.m(), spec.n()));
         MemorySegment algorithm = arena.allocate(CublasLt.ALGORITHM_BYTES, Long.BYTES);
-        stream.handle(); // the library looks at the device that is current
-        // By its tables the bias has the product's type, and they do not specify how another type is refused.
+        stream.handle(); // the library uses the current device
+        // Its tables require a bias of the product's type, and do not specify how another type is refused.
         boolean mayBeInvalid = spec.hasBias() && spec.product() != DataType.FLOAT32;
         if (library.findAlgorithm(handle, operation, layouts, preference, mayBeInvalid, algorithm)) {
             return Optional.of(new Plan(operation, layouts, algorithm));

@@ -3,7 +3,7 @@ package dev.troupe.engine.cuda.blas;
 import dev.troupe.engine.DataType;
 
 /**
- * What a library needs to know of a product to choose an algorithm: {@code product [m x n] = op(left) op(right) + bias},
+ * The properties of a product by which a library chooses an algorithm: {@code product [m x n] = op(left) op(right) + bias},
  * row-major.
  *
  * @param m rows of the product

@@ -37,8 +37,8 @@ public interface DeviceStream extends AutoCloseable {
     void toHost(long source, MemorySegment target);
 
     /**
-     * Copies bytes of host memory, native or on the heap, to the device, and returns when they have been read, before they
-     * have arrived.
+     * Copies bytes of host memory, native or on the heap, to the device, and returns after they have been read, perhaps
+     * before their arrival.
      */
     void fromHost(MemorySegment source, long target);
 
@@ -60,7 +60,7 @@ public interface DeviceStream extends AutoCloseable {
      */
     void waitFor(Fence fence);
 
-    /** Instants at which this stream reaches marks, by the device's clock, converted to the host's. */
+    /** Instants of marks on this stream, by the device's clock, converted to the host's. */
     Instants instants(int count);
 
     /** Waits for pending work, and frees the queue. Closing twice has no effect. */

@@ -4,17 +4,17 @@ import dev.troupe.engine.cuda.device.DeviceException;
 import java.util.function.LongSupplier;
 
 /**
- * The conversion of a device's events to the host's clock. The device measures the time between two events. So a look
- * records an event on an idle stream, which the host observes at once: it relates both clocks, to half the time that the
- * host took. An event between two looks is interpolated by its distance from the first, so that clocks may drift.
+ * The conversion of a device's events to the host's clock. The device measures only the time between two events. A look
+ * records an event on an idle stream, and the host waits for it: this relates both clocks, with an error of half the host's
+ * time. Events between two looks are interpolated, so that clocks may drift.
  *
  * <p>Thread rule: any thread.
  */
 final class DeviceClock {
-    /** Looks in a row, of which the shortest counts. */
+    /** Looks in a row, of which only the shortest is used. */
     private static final int TRIES = 3;
     private static final int LOOK_EVENTS = TRIES + 2;
-    /** The validity of a look: clocks drift apart by up to some 50 millionths, 1 microsecond in this time. */
+    /** The validity of a look: clocks drift by up to about 50 millionths, 1 microsecond in this time. */
     private static final long FRESH_NANOS = 20_000_000;
     /** A longer look is inaccurate, and the next may be better. */
     private static final long LONGEST_LOOK_NANOS = 1_000_000;

@@ -19,7 +19,7 @@ import java.util.Set;
 
 /**
  * NVIDIA's driver, {@code libcuda.so.1}, called by the foreign function API (CUDA Driver API, cuda.h of CUDA 12). Functions
- * have the library's names: the names of cuda.h are macros for the later of two versions, and the earlier take sizes of 32
+ * have the library's names: cuda.h's names are macros for the later of two versions; the earlier version has sizes of 32
  * bits.
  *
  * <p>Thread rule: any thread.
@@ -129,7 +129,7 @@ final class Driver {
         }
     }
 
-    /** Calls a function that returns {@code notYet} until something is done. */
+    /** Calls a function that returns {@code notYet} until its work is done. */
     boolean isDone(String what, Call call, int notYet) {
         int[] status = new int[1];
         call(what, () -> {

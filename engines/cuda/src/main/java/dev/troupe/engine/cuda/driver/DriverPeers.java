@@ -12,9 +12,9 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The GPUs of this process with memory that a GPU reads and writes directly, by NVLink or PCIe (CUDA Driver API, Peer
- * Context Memory Access). Access to memory of a context and to memory of a pool are enabled separately; tensors are in a
- * pool.
+ * The peers of a GPU in this process: GPUs with memory that it reads and writes directly, by NVLink or PCIe (CUDA Driver
+ * API, Peer Context Memory Access). Access to memory of a context and to memory of a pool are enabled separately; tensors
+ * are in a pool.
  *
  * <p>Thread rule: any thread.
  */
@@ -31,7 +31,7 @@ final class DriverPeers {
     private final MethodHandle canAccess;
     private final MethodHandle enable;
     private final MethodHandle setAccess;
-    /** The answer for each GPU so far. */
+    /** The results of {@link #reaches} so far. */
     private final Map<DriverDevice, Boolean> reached = new ConcurrentHashMap<>();
 
     DriverPeers(Driver driver, DriverDevice device) {
@@ -68,7 +68,7 @@ final class DriverPeers {
                         () -> (int) setAccess.invokeExact(peer.pool(), access, 1L));
             }
             return true;
-        } catch (DeviceException refused) { // tensors go by way of the host, as between GPUs that are no peers
+        } catch (DeviceException refused) { // tensors are copied through the host, as between GPUs that are no peers
             return false;
         }
     }

@@ -22,8 +22,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A stream of the driver. Copies to and from the host go through pinned buffers in rotation: the GPU accesses other memory
- * only by way of a copy by the driver, and host memory may be on the heap.
+ * A stream of the driver. Copies to and from the host go through pinned buffers in rotation, since host memory may be on the
+ * heap, and the driver would copy unpinned memory itself.
  */
 final class DriverStream implements DeviceStream {
     private static final long STAGING_BYTES = 1L << 20;
@@ -115,7 +115,7 @@ final class DriverStream implements DeviceStream {
     @Override
     public void free(long address) {
         if (driver.isLost()) {
-            return; // the memory went with the context
+            return; // the memory is lost with the context
         }
         device.makeCurrent();
         driver.call("free memory", () -> (int) free.invokeExact(address, stream));
@@ -241,10 +241,10 @@ final class DriverStream implements DeviceStream {
         }
     }
 
-    /** Makes another stream, of this device or another, wait until this one has reached a number. */
+    /** Makes a stream wait until this one has reached a number. */
     private void holdUp(DriverStream other, long number) {
         other.device.makeCurrent();
-        synchronized (recorded) { // an event that is reached is recorded anew
+        synchronized (recorded) { // a reached event is recorded again
             for (Recorded behind : recorded) {
                 if (behind.number == number) {
                     driver.call("have a stream wait",
