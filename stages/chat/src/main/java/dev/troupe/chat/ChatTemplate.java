@@ -29,8 +29,8 @@ import java.util.function.UnaryOperator;
  * {@code tokenizer_config.json}. It makes the same text as transformers, or refuses the chat. A template is untrusted: it
  * has limited time, memory and length of text, it reads no files, and it has no values but its variables.
  *
- * <p>Thread rule: any thread may use it. Each text is made on a thread of its own, which ends with it, or soon after its
- * time is over.
+ * <p>Thread rule: any thread may use it. Each text is made on its own thread, which ends with the text, or soon after the
+ * time limit.
  */
 public final class ChatTemplate {
     private static final String FILE = "chat_template.jinja";
@@ -42,7 +42,7 @@ public final class ChatTemplate {
     private static final SecureRandom MARKS = new SecureRandom();
     private static final long MOST_ALLOCATED_BYTES = 1L << 29;
     private static final long LOOK_EVERY_MILLIS = 10;
-    /** For the deepest template and chat that pass the limits of depth. */
+    /** Enough for the deepest template and chat within the limits of depth. */
     private static final long STACK_BYTES = 64L << 20;
     private static final Duration LONGEST = Duration.ofSeconds(10);
     private static final ThreadMXBean ALLOCATIONS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
@@ -139,8 +139,8 @@ public final class ChatTemplate {
     }
 
     /**
-     * Returns the contents of the files of a directory from which a template and its variables are read, which two
-     * directories share only if their templates make the same texts; empty if it has none.
+     * Returns the contents of the files that define a directory's template and its variables, to compare directories; empty
+     * if there is no template.
      */
     public static String contents(Path directory) {
         StringBuilder contents = new StringBuilder();

@@ -5,7 +5,10 @@ import dev.troupe.engine.Shape;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Causal attention. Letters: B microbatch size, T sequence length, H heads, C hidden size, D = C / H, N = B T. */
+/**
+ * The conformance cases of causal attention. Letters: B microbatch size, T sequence length, H heads, C hidden size, D = C /
+ * H, N = B T.
+ */
 final class AttentionCases {
     private AttentionCases() {
     }
@@ -99,8 +102,8 @@ final class AttentionCases {
     }
 
     /**
-     * The error of probabilities, of their gradients, and of each row's mean. The mean reaches a key from every query that
-     * sees it; the probabilities of these queries add up to some 1 + 1/2 + .. + 1/T.
+     * The error of probabilities, of their gradients, and of each row's mean. The mean contributes to a key for every query
+     * that sees it; the sum of these probabilities is about 1 + 1/2 + .. + 1/T.
      */
     private static Tolerance ofBackward(int t, int heads, int c) {
         return (truth, i) -> (Math.sqrt((double) c / heads) + Math.log(t)) * truth.largestAfter("dQkv");

@@ -6,12 +6,12 @@ import dev.troupe.engine.Shape;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Fills, copies, casts, sums of two tensors, scaling, and optimizer steps, on tensors of several ranks. */
+/** The conformance cases of fills, copies, casts, additions, scaling, and optimizer steps, on tensors of several ranks. */
 final class ElementwiseCases {
     private static final int[][] SHAPES = {{1}, {17}, {97, 1}, {1, 97}, {3, 5, 7}, {2, 3, 5, 17},
             {97, 33}};
 
-    /** Gradients are exactly zero after an update, of either sign. */
+    /** Gradients are exactly zero after an update, with either sign. */
     private static final Tolerance NONE_LEFT = (truth, i) -> 0;
 
     private ElementwiseCases() {
@@ -84,7 +84,7 @@ final class ElementwiseCases {
         return cases;
     }
 
-    /** Operands of products are the last operand, if the update writes them. */
+    /** Adds the products' operands as the last operand if the update writes them. */
     private static KernelCase.Builder operands(KernelCase.Builder builder, boolean writesOperands, Tolerance tolerance,
             int... sizes) {
         return writesOperands ? builder.output("operands", tolerance, sizes).products("operands") : builder;

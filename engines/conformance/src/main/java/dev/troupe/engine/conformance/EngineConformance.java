@@ -30,9 +30,10 @@ import org.junit.jupiter.api.TestFactory;
 
 /**
  * The test suite of every engine: each kernel has the results of {@link dev.troupe.engine.reference.ReferenceEngine} in
- * float64 within the rounding of the engine's type, and keeps the contract of {@link Engine} on bytes, memory and refusals.
- * The module of an engine extends it with a method that opens the engine. Memory, ranges, refusals and joined kernels are in
- * {@link MemoryConformance}, {@link RangeConformance}, {@link RefusalConformance} and {@link JoinedConformance}.
+ * float64 within the rounding of the engine's type, and follows the contract of {@link Engine} on bytes, memory and
+ * refusals. The module of an engine extends it with a method that opens the engine. Memory, ranges, refusals and joined
+ * kernels are in {@link MemoryConformance}, {@link RangeConformance}, {@link RefusalConformance} and
+ * {@link JoinedConformance}.
  */
 @Tag("parity")
 public abstract class EngineConformance extends JoinedConformance {
@@ -57,7 +58,7 @@ public abstract class EngineConformance extends JoinedConformance {
         return MOST_REPEATS;
     }
 
-    /** Whether a case, given by kernel and sizes, runs here; a slow engine may leave some to another test. */
+    /** Whether a case, given by kernel and sizes, runs here; a slow engine may leave some cases to another test. */
     protected boolean takes(String kernelCase) {
         return true;
     }

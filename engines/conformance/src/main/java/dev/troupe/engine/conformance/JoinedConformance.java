@@ -11,8 +11,8 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 
 /**
- * Tests of kernels that join several: they leave the same bytes as the joined kernels one after another, wherever in memory
- * operands begin.
+ * The conformance tests of joined kernels, which give the same bytes as their parts one after another, at any alignment of
+ * operands.
  */
 abstract class JoinedConformance extends RefusalConformance {
     /** Elements before a range: some ranges are aligned to 16 bytes, as tensors are, and some are not. */

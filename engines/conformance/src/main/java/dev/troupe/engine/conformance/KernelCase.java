@@ -111,7 +111,7 @@ record KernelCase(String kernelName, String variant, List<Operand> operands, Cal
             return this;
         }
 
-        /** INT32 numbers from 0 to limit - 1, with limit - 1 at least once. */
+        /** INT32 numbers from 0 to limit - 1, at least one of them limit - 1. */
         Builder ids(String name, int limit, int count) {
             double[] ids = new double[count];
             for (int i = 0; i < count; i++) {

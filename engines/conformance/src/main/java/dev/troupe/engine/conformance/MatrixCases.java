@@ -5,7 +5,10 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** Matrix products, and linear layers with bias and activation. Letters as in the contract: M, N, K any size. */
+/**
+ * The conformance cases of matrix products, and of linear layers with bias and activation. Letters as in the contract: M, N,
+ * K any size.
+ */
 final class MatrixCases {
     private static final int[] SIZES = {1, 17, 97};
 

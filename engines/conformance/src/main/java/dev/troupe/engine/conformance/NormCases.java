@@ -9,7 +9,7 @@ import java.util.function.Function;
 import java.util.function.IntToDoubleFunction;
 import java.util.function.Supplier;
 
-/** Layer norm. Letters: N rows, C hidden size. */
+/** The conformance cases of layer norm. Letters: N rows, C hidden size. */
 final class NormCases {
     private static final double EPSILON = 1e-5;
 

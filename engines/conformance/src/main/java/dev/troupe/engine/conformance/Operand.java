@@ -12,10 +12,10 @@ import java.util.function.Function;
  *
  * @param name as in the contract
  * @param shape its shape, on a given engine
- * @param initial contents before the call; null: NaN everywhere, so that an output that is read or left unwritten shows
+ * @param initial contents before the call; null: NaN everywhere, to detect an output that is read or left unwritten
  * @param tolerance the allowed error after the call; null for an operand that is not written
- * @param innerRounding the error of an engine of two types inside the kernel, in units of the product type's rounding
- *     error; null for none
+ * @param innerRounding the error of an engine of two types inside the kernel, in units of the product type's rounding error;
+ *     null for none
  * @param freeDimension a dimension that may also have one element more, such as the rows of a table; {@link #NONE}: none
  * @param isOfEitherType whether it may be of the float type or of the product type
  */

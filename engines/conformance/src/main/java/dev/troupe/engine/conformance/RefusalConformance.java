@@ -12,7 +12,7 @@ import java.lang.foreign.MemorySegment;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 
-/** Tests of the refusals of an engine, with the sentences of the checks in front of it. */
+/** The conformance tests of refusals, with the messages of the checks of operands. */
 abstract class RefusalConformance extends RangeConformance {
     @Test
     final void shouldNameTheOperandThatDoesNotFit() {

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
-/** The norm by the root mean square. Letters: N rows, G norms in a row, C size of each. */
+/** The conformance cases of RMS norm. Letters: N rows, G norms in a row, C size of each. */
 final class RmsNormCases {
     private static final double EPSILON = 1e-5;
 

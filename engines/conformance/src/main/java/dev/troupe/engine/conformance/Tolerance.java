@@ -6,8 +6,8 @@ package dev.troupe.engine.conformance;
 @FunctionalInterface
 interface Tolerance {
     /**
-     * Room for constants: rounding is modelled as random, so a sum of n terms is off by about sqrt(n) units of the sum
-     * of the terms' magnitudes, and one of thousands of elements by a few times that.
+     * Room for constants: rounding is modelled as random, so a sum of n terms has an error of about sqrt(n) units of the sum
+     * of magnitudes. The largest error among thousands of elements is a few times that.
      */
     double ROOM = 4;
 

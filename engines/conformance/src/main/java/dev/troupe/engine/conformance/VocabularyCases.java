@@ -5,7 +5,10 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-/** Embedding and cross-entropy. Letters: B microbatch size, T sequence length, N = B T, C hidden, V vocabulary size. */
+/**
+ * The conformance cases of embedding and cross-entropy. Letters: B microbatch size, T sequence length, N = B T, C hidden, V
+ * vocabulary size.
+ */
 final class VocabularyCases {
     private VocabularyCases() {
     }

@@ -16,15 +16,15 @@ import java.util.Optional;
 import java.util.Random;
 
 /**
- * An engine that passes calls to another engine as late as its fences allow, and copies at fences in a random order. If a
- * caller has the other engine's results, to the bit, it reads, writes and closes no tensor too early.
+ * An engine that passes calls to another engine as late as its fences allow, and copies at fences in a random order. A
+ * caller that reads, writes or closes a tensor too early gets other bits than from the other engine.
  *
- * <p>A new tensor is NaN until its zeros have been written, in the order of the calls. Refused by name are a copy at a fence
- * on a tensor that concurrent work uses, a tensor that changes during a copy, and a tensor that is used after it was closed.
+ * <p>A new tensor is NaN until its zeros have been written, in the order of the calls. It refuses, by name, a copy at a
+ * fence of a tensor that concurrent work uses, a change of a tensor during its copy, and the use of a closed tensor.
  *
- * <p>With some seeds it has {@link Engine#hostMemory} if the other engine has, as a device that shares the host's memory.
- * With the others it has none, takes from tensors of late engines, and shares memory with late engines of other processes,
- * as if all were on one device.
+ * <p>With some seeds it has {@link Engine#hostMemory} if the other engine has, like a device that shares the host's memory.
+ * With other seeds it has none, copies from tensors of other late engines, and shares memory with late engines of other
+ * processes, as if on one device.
  *
  * <p>Thread rule: as of {@link Engine}.
  */
@@ -46,7 +46,7 @@ public final class LateEngine implements WrappedEngine.Around {
     /**
      * Returns a late engine without checks of operands.
      *
-     * @param engine does the work, and holds values; nobody else calls it from now on, and it is closed with the late engine
+     * @param engine does the work, and holds values; nobody else may call it, and it is closed with the late engine
      */
     public static Engine over(Engine engine, long seed) {
         return WrappedEngine.of(new LateEngine(engine, new Random(seed)));
@@ -135,7 +135,7 @@ public final class LateEngine implements WrappedEngine.Around {
     private Tensor allocate(DataType dataType, Shape shape) {
         synchronized (work) {
             LateTensor tensor = new LateTensor(this, engine.allocate(dataType, shape));
-            write(tensor, (byte) -1); // of each float type not a number
+            write(tensor, (byte) -1); // NaN in each float type
             work.ask(new LateWork.Job("allocate", List.of(tensor), () -> write(tensor, (byte) 0)));
             return tensor;
         }

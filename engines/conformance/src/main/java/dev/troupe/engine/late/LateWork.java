@@ -11,7 +11,7 @@ import java.util.Random;
 
 /**
  * The pending work of a late engine. Work in order runs in the order of the calls; copies at fences run independently, at
- * any time from their fence on. A random draw at each call decides what runs; work that somebody waits for runs.
+ * any time from their fence on. A random draw at each call selects the work that runs; awaited work always runs.
  *
  * <p>Thread rule: any thread; work runs on the thread that calls or waits, one piece at a time.
  */

@@ -49,7 +49,7 @@ record AttributePath(List<Object> parts, Object otherwise) implements UnaryOpera
         return value;
     }
 
-    /** Returns a value to sort and compare by: a text in one case, unless case matters. */
+    /** Returns the key of a value to sort and compare by: a text in lower case, unless case matters. */
     static Object key(Object value, boolean isCaseSensitive) {
         return !isCaseSensitive && Types.isText(value) ? Letters.lower(Printing.printed(value)) : value;
     }

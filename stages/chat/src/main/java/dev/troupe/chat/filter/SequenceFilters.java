@@ -22,7 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.UnaryOperator;
 
-/** The filters that take a list apart or put it in order. */
+/** The filters that divide or sort a list. */
 final class SequenceFilters {
     private SequenceFilters() {
     }

@@ -80,8 +80,8 @@ public final class Tests {
     }
 
     /**
-     * Returns whether two values are one object: for equal numbers and texts that depends on Python's memory, unless they
-     * differ.
+     * Returns whether two values are one object. For equal numbers and texts Python's answer depends on its memory, and is
+     * refused.
      */
     private static boolean isSame(Object value, Object other) {
         boolean isUnsure = value != other && value.getClass() == other.getClass()

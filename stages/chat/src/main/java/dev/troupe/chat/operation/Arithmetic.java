@@ -182,7 +182,7 @@ public final class Arithmetic {
         };
     }
 
-    /** Returns quotient and rest, as Python's {@code divmod} for floats. */
+    /** Returns quotient and remainder, as Python's {@code divmod} for floats. */
     private static double[] divided(double left, double right) {
         requireNotZero(right == 0);
         double rest = left % right;

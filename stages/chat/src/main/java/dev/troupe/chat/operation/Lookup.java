@@ -23,7 +23,7 @@ import java.util.Set;
 /** Attributes, items and slices by the rules of Jinja's sandbox: a missing attribute is looked for among the items. */
 public final class Lookup {
     /**
-     * Names that every object of Python, or every dict, has: a template that asks for one gets nothing, even if a dict has
+     * Names that every object of Python, or every dict, has: a template that looks up one gets nothing, even if a dict has
      * such a key.
      */
     private static final Set<String> INTERNAL = Set.of("__class__", "__class_getitem__", "__contains__", "__delattr__",

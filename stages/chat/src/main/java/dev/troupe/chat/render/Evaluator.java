@@ -89,7 +89,7 @@ final class Evaluator {
         return dict;
     }
 
-    /** Returns the first operand that is true, or that is false; else the last one. */
+    /** Returns the first operand with the truth value {@code by}; otherwise the last one. */
     private static Object decided(List<Expression> operands, boolean by, Scope scope) {
         Object value = null;
         for (Expression operand : operands) {

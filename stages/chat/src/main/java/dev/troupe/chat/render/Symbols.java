@@ -7,8 +7,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The names of a part of a template with variables of its own, and the source of the first value of each: Jinja decides that
- * when it reads a template, so that a variable that is set anywhere in such a part belongs to the whole part.
+ * The names of a part of a template with variables of its own, and the source of the first value of each: Jinja determines
+ * these before it runs a template, so that a variable that is set anywhere in a part belongs to the whole part.
  */
 final class Symbols {
     /** The source of a variable's first value. */

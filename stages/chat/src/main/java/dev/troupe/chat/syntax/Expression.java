@@ -5,8 +5,8 @@ import java.util.Objects;
 import java.util.stream.Stream;
 
 /**
- * An expression of a template. Operators of one precedence are one node with all their operands, so that a tree is only as
- * deep as its brackets are nested.
+ * An expression of a template. Operators of one precedence are one node with all their operands, so that the depth of a tree
+ * is the depth of its brackets.
  */
 public sealed interface Expression {
     /** Returns the expressions inside this one, in the order of the template. */

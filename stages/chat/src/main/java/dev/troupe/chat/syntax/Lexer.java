@@ -9,9 +9,9 @@ import java.util.Deque;
 import java.util.List;
 
 /**
- * The division of a template into tokens, as by Jinja's lexer with {@code trim_blocks} and {@code lstrip_blocks}: the end of
- * a line after a tag is dropped, and so is white space between the beginning of a line and a tag, unless the tag has
- * {@code +}; with {@code -} all white space on that side is dropped.
+ * The lexer of templates, as Jinja's with {@code trim_blocks} and {@code lstrip_blocks}. It drops the end of a line after a
+ * tag, and white space between the beginning of a line and a tag, unless the tag has {@code +}. With {@code -} it drops all
+ * white space on that side.
  */
 final class Lexer {
     private static final List<String> OPERATORS = List.of("//", "**", "==", "!=", ">=", "<=", "+", "-", "/", "*", "%",

@@ -1,9 +1,6 @@
 package dev.troupe.chat.value;
 
-/**
- * The limits of an untrusted template on lengths, sizes and depths, and the check by which a rendering notices that it has
- * to end.
- */
+/** The limits of an untrusted template on lengths, sizes and depths, and the check that ends an interrupted rendering. */
 public final class Bounds {
     /** The characters of any text. */
     public static final int LONGEST_TEXT = 1 << 24;

@@ -14,7 +14,7 @@ public record Tuple(List<Object> items, boolean isGroup) {
         return new Tuple(List.of(items), false);
     }
 
-    /** Creates a tuple of a list, which nobody changes any more. */
+    /** Creates a tuple of a list, which must not change afterwards. */
     public static Tuple of(List<Object> items) {
         return new Tuple(items, false);
     }

@@ -39,7 +39,7 @@ public final class Deal implements ExecutionCondition {
         return OF_THIS_BUILD.takes(name, 0, shares);
     }
 
-    /** The cases of one name lie in different shares, one after the other. */
+    /** Returns whether this build has a case; cases of one name are dealt to the shares in rotation. */
     boolean takes(String name, int index, int shares) {
         return isWhole || Math.floorMod((long) name.hashCode() + index + seed, shares) == 0;
     }

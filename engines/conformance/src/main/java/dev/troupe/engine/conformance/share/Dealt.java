@@ -8,8 +8,8 @@ import java.lang.annotation.Target;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * Tests, or cases of a parameterized test, of which each build runs one share. The number of the commit deals it, so that as
- * many commits as there are shares run every test once. Annotates a class or a method; that of the method counts.
+ * The annotation of tests, or of cases of a parameterized test, of which each build runs one share. The number of the commit
+ * selects it, so that consecutive commits run every test. It annotates a class or a method, which has priority.
  */
 @Target({ElementType.TYPE, ElementType.METHOD})
 @Retention(RetentionPolicy.RUNTIME)
