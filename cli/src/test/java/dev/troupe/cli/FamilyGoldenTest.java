@@ -113,8 +113,8 @@ class FamilyGoldenTest {
         Golden golden = Golden.named("smollm-tied-mqa");
         Execution refused = Execution.train(directory.resolve("run"),
                 new Grid("smollm-tied-mqa", 1, 2, 1, "1f1b").settings(golden));
-        refused.requireRefused("the 3 attention heads (model.heads) do not divide by 2;"
-                + " the 1 heads with keys and values (model.key-value-heads) do not divide by 2");
+        refused.requireRefused("the 3 attention heads (model.heads) are not divisible by 2;"
+                + " the 1 heads with keys and values (model.key-value-heads) are not divisible by 2");
     }
 
     /** All of them, or with {@code -Dtroupe.sweep.share=N} every N-th, from one that the seed chooses. */

@@ -162,7 +162,7 @@ class CheckpointTest {
         assertDamaged(text -> text.replace("\"steps_done\" : 10", "\"steps_done\" : 10, \"steps_done\" : 11"),
                 "Duplicate");
         assertDamaged(text -> text.replace("\"steps_done\" : 10", "\"steps_done\" : -1"), "at least 0");
-        assertDamaged(text -> text.replace("\"heads\" : 2", "\"heads\" : 3"), "does not divide");
+        assertDamaged(text -> text.replace("\"heads\" : 2", "\"heads\" : 3"), "is not divisible");
     }
 
     @Test

@@ -28,7 +28,7 @@ public record Rounds(int pipeline, int virtualStages, int microbatches) {
             }
             int rounds = count(pipeline, microbatches);
             throw new PlanException(name + " takes " + microbatches + " microbatches through " + pipeline + " ranks in "
-                    + rounds + " rounds, but " + microbatches + " does not divide by " + rounds + ": take " + fewer
+                    + rounds + " rounds, but " + microbatches + " is not divisible by " + rounds + ": take " + fewer
                     + " or " + more + " microbatches.");
         }
         return new Rounds(pipeline, virtualStages, microbatches);

@@ -166,10 +166,10 @@ class SchedulesTest {
 
     @Test
     void shouldRefuseRoundsThatDoNotDivideAndNameNumbersThatWouldDo() {
-        assertRefused("interleaved-1f1b takes 9 microbatches through 4 ranks in 2 rounds, but 9 does not divide by 2: "
+        assertRefused("interleaved-1f1b takes 9 microbatches through 4 ranks in 2 rounds, but 9 is not divisible by 2: "
                 + "take 8 or 10 microbatches.", () -> Schedules.named("interleaved-1f1b").plan(4, 2, 9));
         assertRefused(
-                "interleaved-1f1b takes 23 microbatches through 6 ranks in 3 rounds, but 23 does not divide by 3: "
+                "interleaved-1f1b takes 23 microbatches through 6 ranks in 3 rounds, but 23 is not divisible by 3: "
                         + "take 21 or 24 microbatches.",
                 () -> Schedules.named("interleaved-1f1b").plan(6, 2, 23));
     }

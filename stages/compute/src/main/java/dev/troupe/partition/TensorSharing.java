@@ -26,14 +26,14 @@ public final class TensorSharing {
         int heads = model.size(Axis.HEADS);
         int vocabulary = model.size(Axis.VOCABULARY);
         if (heads % ranks != 0) {
-            why.add("the " + heads + " attention heads (model.heads) do not divide by " + ranks);
+            why.add("the " + heads + " attention heads (model.heads) are not divisible by " + ranks);
         }
         if (model.has(Axis.KEY_VALUE_HEADS) && model.size(Axis.KEY_VALUE_HEADS) % ranks != 0) {
             why.add("the " + model.size(Axis.KEY_VALUE_HEADS)
-                    + " heads with keys and values (model.key-value-heads) do not divide by " + ranks);
+                    + " heads with keys and values (model.key-value-heads) are not divisible by " + ranks);
         }
         if (model.has(Axis.INNER) && model.size(Axis.INNER) % ranks != 0) {
-            why.add("the inner width of " + model.size(Axis.INNER) + " (model.inner) does not divide by " + ranks);
+            why.add("the inner width of " + model.size(Axis.INNER) + " (model.inner) is not divisible by " + ranks);
         }
         if (vocabulary < ranks) {
             why.add("a vocabulary of " + vocabulary + " (model.vocabulary-size) has no token for each of "
@@ -41,7 +41,7 @@ public final class TensorSharing {
         }
         if (sequence && rows % ranks != 0) {
             why.add("the " + rows + " rows of a microbatch (microbatch size times sequence length), which"
-                    + " parallel.sequence shares out, do not divide by " + ranks);
+                    + " parallel.sequence divides, are not divisible by " + ranks);
         }
         return why.isEmpty()
                 ? Optional.empty()

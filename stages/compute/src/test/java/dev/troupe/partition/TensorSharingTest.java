@@ -37,12 +37,16 @@ class TensorSharingTest {
 
     @Test
     void shouldNameAllSizesThatDoNotDivide() {
-        assertEquals("parallel.tensor = 4 ranks cannot share a stage: the 6 attention heads (model.heads) do not divide"
-                + " by 4: change one or the other", TensorSharing.refusal(MODEL, 5, 4, false).orElseThrow());
-        assertEquals("parallel.tensor = 8 ranks cannot share a stage: the 6 attention heads (model.heads) do not divide"
-                + " by 8; a vocabulary of 7 (model.vocabulary-size) has no token for each of 8; the 5 rows of a"
-                + " microbatch (microbatch size times sequence length), which parallel.sequence shares out, do not divide"
-                + " by 8: change one or the other", TensorSharing.refusal(MODEL, 5, 8, true).orElseThrow());
+        assertEquals(
+                "parallel.tensor = 4 ranks cannot share a stage: the 6 attention heads (model.heads) are not divisible"
+                        + " by 4: change one or the other",
+                TensorSharing.refusal(MODEL, 5, 4, false).orElseThrow());
+        assertEquals(
+                "parallel.tensor = 8 ranks cannot share a stage: the 6 attention heads (model.heads) are not divisible"
+                        + " by 8; a vocabulary of 7 (model.vocabulary-size) has no token for each of 8; the 5 rows of a"
+                        + " microbatch (microbatch size times sequence length), which parallel.sequence divides, are not divisible"
+                        + " by 8: change one or the other",
+                TensorSharing.refusal(MODEL, 5, 8, true).orElseThrow());
     }
 
     @Test
@@ -51,7 +55,7 @@ class TensorSharingTest {
                 "inner", 10, "sequence-length", 5, "vocabulary-size", 7, "tie-embeddings", true)));
         assertEquals(Optional.empty(), TensorSharing.refusal(llama, 5, 2, false));
         assertEquals(
-                "parallel.tensor = 3 ranks cannot share a stage: the inner width of 10 (model.inner) does not divide"
+                "parallel.tensor = 3 ranks cannot share a stage: the inner width of 10 (model.inner) is not divisible"
                         + " by 3: change one or the other",
                 TensorSharing.refusal(llama, 5, 3, false).orElseThrow());
     }

@@ -309,7 +309,7 @@ final class Nd4jEngine implements FallbackEngine {
     private static void requireNone(Dropout dropout) {
         if (dropout.drops()) {
             // ND4J's own random numbers are a sequence, not a function of a place.
-            throw new IllegalArgumentException("the engine nd4j does not drop out, but was asked for a probability of "
+            throw new IllegalArgumentException("the engine nd4j has no dropout, but was asked for a probability of "
                     + dropout.probability() + ": take the engine cpu or reference");
         }
     }

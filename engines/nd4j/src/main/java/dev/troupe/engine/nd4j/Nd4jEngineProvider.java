@@ -37,7 +37,7 @@ public final class Nd4jEngineProvider implements EngineProvider {
             case EngineSettings settings -> obstacle(settings);
             case Capability.VALUES -> Optional.empty();
             case Capability.DROPOUT -> Optional.of(
-                    "the engine nd4j cannot drop out: set engine.kind = cpu, or training.dropout = 0");
+                    "the engine nd4j has no dropout: set engine.kind = cpu, or training.dropout = 0");
         };
     }
 

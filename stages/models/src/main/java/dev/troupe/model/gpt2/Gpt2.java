@@ -42,7 +42,7 @@ public record Gpt2(int layers, int hidden, int heads, int sequenceLength, int vo
         }
         if (hidden % heads != 0) {
             throw new IllegalArgumentException(
-                    "hidden size " + hidden + " does not divide by " + heads + " heads: change one of them");
+                    "hidden size " + hidden + " is not divisible by " + heads + " heads: change one of them");
         }
         if (hidden > MOST_HIDDEN) {
             throw new IllegalArgumentException(String.format(Locale.ROOT,

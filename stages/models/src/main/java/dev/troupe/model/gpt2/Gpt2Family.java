@@ -66,7 +66,7 @@ public final class Gpt2Family implements ModelFamily {
         int heads = config.positive("n_head");
         int vocabularySize = config.positive("vocab_size");
         if (hidden % heads != 0) {
-            throw config.refusal("n_embd must divide by n_head, but found " + hidden + " and " + heads);
+            throw config.refusal("n_embd must be divisible by n_head, but found " + hidden + " and " + heads);
         }
         if (hidden > Gpt2.MOST_HIDDEN) {
             throw config.refusal("n_embd", "at most " + Gpt2.MOST_HIDDEN);

@@ -33,7 +33,7 @@ public abstract class RotaryFamily implements ModelFamily {
     protected static int evenHeadSize(PublishedConfig config, int hidden, int heads) {
         if (hidden % heads != 0) {
             throw config.refusal(
-                    "hidden_size must divide by num_attention_heads, but found " + hidden + " and " + heads);
+                    "hidden_size must be divisible by num_attention_heads, but found " + hidden + " and " + heads);
         }
         return hidden / heads;
     }

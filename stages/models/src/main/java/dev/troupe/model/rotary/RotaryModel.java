@@ -45,7 +45,7 @@ record RotaryModel(int layers, int hidden, int heads, int keyValueHeads, int inn
 
     RotaryModel {
         if (heads % keyValueHeads != 0) {
-            throw new IllegalArgumentException(heads + " heads (model.heads) do not divide by the " + keyValueHeads
+            throw new IllegalArgumentException(heads + " heads (model.heads) are not divisible by the " + keyValueHeads
                     + " with keys and values (model.key-value-heads): change one of them");
         }
         if (frequencies.headSize() % 2 != 0) {
@@ -85,7 +85,7 @@ record RotaryModel(int layers, int hidden, int heads, int keyValueHeads, int inn
     /** Returns the size of a head if the heads divide the hidden size. */
     private static int headSize(int hidden, int heads) {
         if (hidden % heads != 0) {
-            throw new IllegalArgumentException("hidden size " + hidden + " does not divide by " + heads
+            throw new IllegalArgumentException("hidden size " + hidden + " is not divisible by " + heads
                     + " heads: change one of them, or give model.head-size");
         }
         return hidden / heads;

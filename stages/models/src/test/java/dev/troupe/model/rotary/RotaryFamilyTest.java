@@ -150,7 +150,7 @@ class RotaryFamilyTest {
             "use_sliding_window | true | use_sliding_window must be false, as nothing else is computed here",
             "layer_types | [\"full_attention\", \"sliding_attention\"] | layer_types must be full_attention in every layer",
             "quantization_config | {\"bits\": 4} | quantization_config must be absent, as quantized weights are not trained",
-            "num_key_value_heads | 4 | 6 heads (model.heads) do not divide by the 4 with keys and values",
+            "num_key_value_heads | 4 | 6 heads (model.heads) are not divisible by the 4 with keys and values",
             "head_dim | 7 | the size of a head (model.head-size) must be even",
             "rope_parameters | {\"rope_type\": \"yarn\"} | rope_parameters must be of rope_type default or llama3",
             "rope_parameters | {\"rope_type\": \"llama3\", \"rope_theta\": 1} | rope_parameters must be an object with"

@@ -299,7 +299,7 @@ class HuggingFaceModelTest {
     @Test
     void shouldRefuseHeadsThatDoNotDivideTheWidth() throws Exception {
         copyConfig(text -> text.replace("\"n_head\": 4", "\"n_head\": 5"));
-        assertEquals(directory.resolve("config.json") + ": n_embd must divide by n_head, but found 32 and 5",
+        assertEquals(directory.resolve("config.json") + ": n_embd must be divisible by n_head, but found 32 and 5",
                 refusal());
     }
 
