@@ -10,7 +10,7 @@ import dev.troupe.protocol.rank.ActionResult;
 import dev.troupe.protocol.rank.RankCommand;
 import dev.troupe.protocol.rank.RankEvent;
 import dev.troupe.protocol.rank.RankMachine;
-import dev.troupe.protocol.rank.StepsUnderWay;
+import dev.troupe.protocol.rank.StepsInProgress;
 import dev.troupe.protocol.run.RunEvent;
 import dev.troupe.protocol.watch.RankStatus;
 import dev.troupe.rank.ActionRequest;
@@ -124,7 +124,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     private final ActorRef<TensorParallelGroup.Command> group;
     private final Map<Integer, ActorRef<StageActor.Command>> stages = new LinkedHashMap<>();
     private final RankTelemetry telemetry;
-    private final StepsUnderWay steps;
+    private final StepsInProgress steps;
 
     private RankPhase phase;
     private Pass pass;
@@ -139,7 +139,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
         this.rank = hosted.resources();
         this.thread = hosted.thread();
         this.machine = rank.machine();
-        this.steps = new StepsUnderWay(rank.plan());
+        this.steps = new StepsInProgress(rank.plan());
         RankMessenger messenger = new RankMessenger(rank.incarnation(), context.getSelf(), coordinator);
         this.telemetry = rank.telemetry(messenger);
         this.coordinator = coordinator;

@@ -86,9 +86,10 @@ public record Prediction(Figures figures, StepTime stepTime, List<Double> second
         long bytes = any.boundaryBytes();
         EngineChoice engine = any.engine();
         if (!engine.computes()) {
-            Costs told = new Costs(IntStream.range(0, any.plan().partition().stageCount())
-                    .mapToObj(stage -> told(engine, stage, bytes).plus(control)).toList(), (_, _) -> hop, decision);
-            return _ -> told;
+            Costs configured = new Costs(IntStream.range(0, any.plan().partition().stageCount())
+                    .mapToObj(stage -> configured(engine, stage, bytes).plus(control)).toList(), (_, _) -> hop,
+                    decision);
+            return _ -> configured;
         }
         Random drawn = new Random(SEED);
         return step -> {
@@ -98,15 +99,15 @@ public record Prediction(Figures figures, StepTime stepTime, List<Double> second
         };
     }
 
-    private static StageCost told(EngineChoice engine, int stage, long bytes) {
-        long input = told(engine, stage, Work.BACKWARD_INPUT);
-        long weight = told(engine, stage, Work.BACKWARD_WEIGHT);
-        return new StageCost(told(engine, stage, Work.FORWARD), input, weight, input + weight, bytes,
-                Map.of(Kind.UPDATE, told(engine, stage, Work.UPDATE), Kind.RECOMPUTE,
-                        told(engine, stage, Work.RECOMPUTE)));
+    private static StageCost configured(EngineChoice engine, int stage, long bytes) {
+        long input = configured(engine, stage, Work.BACKWARD_INPUT);
+        long weight = configured(engine, stage, Work.BACKWARD_WEIGHT);
+        return new StageCost(configured(engine, stage, Work.FORWARD), input, weight, input + weight, bytes,
+                Map.of(Kind.UPDATE, configured(engine, stage, Work.UPDATE), Kind.RECOMPUTE,
+                        configured(engine, stage, Work.RECOMPUTE)));
     }
 
-    private static long told(EngineChoice engine, int stage, Work work) {
+    private static long configured(EngineChoice engine, int stage, Work work) {
         return engine.settings().costs().nanos(stage, work);
     }
 }

@@ -38,7 +38,7 @@ public final class CopyPatience {
     }
 
     private static String sentence(List<Integer> ranks) {
-        return "copies of what ranks " + ranks + " kept do not come to other nodes within " + PATIENCE.toSeconds()
+        return "the snapshots of ranks " + ranks + " were not copied to other nodes within " + PATIENCE.toSeconds()
                 + " seconds; the run continues without them, and would not survive the loss of these ranks' nodes";
     }
 }

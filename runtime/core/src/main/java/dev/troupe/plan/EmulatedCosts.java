@@ -35,11 +35,11 @@ public final class EmulatedCosts implements WorkCosts {
      */
     public EmulatedCosts(EmulatedSpec spec, Partition partition, StageSettings settings, IntPredicate replaysAhead) {
         int stageCount = partition.stageCount();
-        nanos.put(Work.FORWARD, told("forward", spec.forward(), stageCount));
-        nanos.put(Work.BACKWARD_INPUT, told("backward-input", spec.backwardInput(), stageCount));
-        nanos.put(Work.BACKWARD_WEIGHT, told("backward-weight", spec.backwardWeight(), stageCount));
-        nanos.put(Work.UPDATE, told("update", spec.update(), stageCount));
-        long[] again = told("recompute", spec.recompute(), stageCount);
+        nanos.put(Work.FORWARD, configured("forward", spec.forward(), stageCount));
+        nanos.put(Work.BACKWARD_INPUT, configured("backward-input", spec.backwardInput(), stageCount));
+        nanos.put(Work.BACKWARD_WEIGHT, configured("backward-weight", spec.backwardWeight(), stageCount));
+        nanos.put(Work.UPDATE, configured("update", spec.update(), stageCount));
+        long[] again = configured("recompute", spec.recompute(), stageCount);
         long[] ahead = new long[stageCount];
         for (int stage = 0; stage < stageCount; stage++) {
             List<LayerSpec> layers = partition.layers(stage).of(partition.model());
@@ -99,7 +99,7 @@ public final class EmulatedCosts implements WorkCosts {
         return of(new EmulatedSpec(none, none, none, none, none, 1e9), plan);
     }
 
-    private static long[] told(String work, List<Duration> times, int stageCount) {
+    private static long[] configured(String work, List<Duration> times, int stageCount) {
         if (times.size() != 1 && times.size() != stageCount) {
             throw new UsageException(
                     "engine.emulated." + work + " needs one time, or one for each of the " + stageCount

@@ -176,7 +176,7 @@ public final class PreparedRun implements AutoCloseable {
         if (newest.isPresent() && newest.getAsLong() > start.stepsDone()) {
             throw new UsageException(
                     "the run in " + request.output() + " has a checkpoint after " + newest.getAsLong()
-                            + " steps already, but is to go on from the one after " + start.stepsDone()
+                            + " steps already, but is to resume from the one after " + start.stepsDone()
                             + ": choose another directory with --out, or move the later checkpoints away");
         }
     }

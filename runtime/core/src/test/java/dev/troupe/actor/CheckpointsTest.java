@@ -234,7 +234,7 @@ class CheckpointsTest {
     }
 
     private static CheckpointAttempt at(long stepsDone) {
-        return new CheckpointAttempt(stepsDone, 0, CheckpointWay.BESIDE);
+        return new CheckpointAttempt(stepsDone, 0, CheckpointWay.DURING_TRAINING);
     }
 
     private static Incarnation from() {

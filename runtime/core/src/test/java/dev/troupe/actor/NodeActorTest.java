@@ -71,7 +71,7 @@ class NodeActorTest extends NodeTests {
         ranks.forEach(rank -> rank.tell(new ScheduleActor.WriteCheckpoint(TERM, 1)));
         Set<String> byRanks = Set.of(next(RunEvent.CheckpointPartWritten.class).part().sha256(),
                 next(RunEvent.CheckpointPartWritten.class).part().sha256());
-        CheckpointAttempt attempt = new CheckpointAttempt(1, 0, CheckpointWay.BESIDE);
+        CheckpointAttempt attempt = new CheckpointAttempt(1, 0, CheckpointWay.DURING_TRAINING);
         order(new NodeEvent.WriteParts(attempt, List.of(0, 1)));
         Set<String> beside = new HashSet<>();
         while (beside.size() < 2) {
@@ -90,9 +90,10 @@ class NodeActorTest extends NodeTests {
     @Test
     void shouldReportASnapshotThatIsMissingForACheckpoint() {
         host(SmallRun::reference, new InitialWeights(SmallRun.MODEL, 1));
-        order(new NodeEvent.WriteParts(new CheckpointAttempt(7, 0, CheckpointWay.BESIDE), List.of(1)));
+        order(new NodeEvent.WriteParts(new CheckpointAttempt(7, 0, CheckpointWay.DURING_TRAINING), List.of(1)));
         coordinator.expectMessage(PATIENCE, new TrainingCoordinator.CheckpointHappened(new CheckpointEvent.PartFailed(
-                new CheckpointAttempt(7, 0, CheckpointWay.BESIDE), 1, "rank 1 has no snapshot after 7 steps")));
+                new CheckpointAttempt(7, 0, CheckpointWay.DURING_TRAINING), 1,
+                "rank 1 has no snapshot after 7 steps")));
     }
 
     @Test

@@ -128,7 +128,7 @@ class StartingPointTest {
         Path earlier = checkpoint(40);
         checkpoint(80);
         assertEquals(
-                "the run in " + home + " has a checkpoint after 80 steps already, but is to go on from the one after"
+                "the run in " + home + " has a checkpoint after 80 steps already, but is to resume from the one after"
                         + " 40: choose another directory with --out, or move the later checkpoints away",
                 refusal(request(described(), home, earlier)));
         RunSpec withoutState = described("training.optimizer.kind=sgd");

@@ -11,7 +11,7 @@ import java.util.Objects;
  * @param kind the kind of the messages
  */
 public record Edge(int fromRank, int toRank, int stage, MessageKind kind) {
-    /** The largest rank or stage: an edge packs into one {@code long}, so that finding it allocates nothing. */
+    /** The largest rank or stage, so that an edge packs into one {@code long} and a look-up allocates nothing. */
     public static final int MAX_INDEX = 0xFFFF;
 
     public Edge {

@@ -2,24 +2,23 @@ package dev.troupe.protocol;
 
 /**
  * The factor of a step's loss, and its history (Micikevicius et al. 2018, section 3.2). A step with overflowing gradients is
- * skipped; a dynamic factor is halved then, and doubled after many good steps. So it is about as large as gradients allow,
- * at the price of a skipped step now and then.
+ * skipped. A dynamic factor is then halved, and it doubles after many good steps, so it stays close to the largest that
+ * gradients allow.
  *
  * @param rule the rule of the factor
  * @param factor the factor of the next step
  * @param goodSteps steps since the last change of a dynamic factor; 0 otherwise
  * @param skipsInRow skipped steps since the last good one
- * @param updates steps that were not skipped: the updates that weights and moments have had
+ * @param updates steps that were not skipped, which is the number of updates of weights and moments
  */
 public record LossScale(Rule rule, double factor, int goodSteps, int skipsInRow, long updates) {
-    /** The first factor: PyTorch's, and the paper's order of size; if it is too large it is soon halved. */
+    /** PyTorch's first factor, of the paper's order of magnitude; overflows halve it quickly if it is too large. */
     private static final double FIRST_FACTOR = 1 << 16;
     /** Good steps until a larger factor is tried, as in PyTorch. */
     private static final int STEPS_TO_DOUBLE = 2000;
-    /** Skips in a row after which overflows have another cause: the factor is 2^-20 of what it was. */
+    /** Most skips in a row. The factor has then fallen to 2^-20 of its value, so the overflows have another cause. */
     private static final int MOST_SKIPS = 20;
 
-    /** The rule of the factor. */
     public enum Rule {
         /** The factor is 1, and no step is skipped. */
         NONE,

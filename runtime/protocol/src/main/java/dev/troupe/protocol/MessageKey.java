@@ -1,7 +1,7 @@
 package dev.troupe.protocol;
 
 /**
- * A message of a pass, whatever its epoch.
+ * The identity of a message within a pass, the same in every epoch.
  *
  * @param edge its channel
  * @param microbatch the microbatch, from 0

@@ -10,8 +10,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Messages of a pass, a bit for each microbatch of an edge, so that a control message has room for all that a rank can have
- * received under any schedule. Immutable.
+ * A set of messages of one pass: for each edge a bit per microbatch. So all messages that a rank can receive in a pass,
+ * under any schedule, fit into one control message. Immutable.
  *
  * @param edges each edge once
  */
@@ -90,7 +90,7 @@ public record MessageKeys(List<OfEdge> edges) {
         return new MessageKeys(List.copyOf(all.values()));
     }
 
-    /** The same messages by the rank that sent them. */
+    /** Returns the same messages by their senders. */
     public Map<Integer, MessageKeys> bySender() {
         Map<Integer, List<OfEdge>> bySender = new TreeMap<>();
         edges.forEach(one -> bySender.computeIfAbsent(one.edge.fromRank(), _ -> new ArrayList<>()).add(one));

@@ -7,21 +7,20 @@ import java.util.function.LongToDoubleFunction;
  * The settings of a run.
  *
  * @param rankCount ranks that take part
- * @param firstStep steps done at the start of the run: 0, or a checkpoint's
+ * @param firstStep steps done at the start of the run; above 0 if it resumes a checkpoint
  * @param stepCount steps done at the end of the run
  * @param learningRate the rate of each step, from 0
- * @param gradientClip the largest global norm of a gradient, or 0 for any
+ * @param gradientClip the largest global norm of the gradients; 0 for no limit
  * @param validateEvery steps between two validations, or 0 for none
  * @param checkpointEvery steps between two checkpoints, or 0 for the one at the end only
- * @param savedStep the steps of the checkpoint that is in the run's directory already, or -1 for none
- * @param endsWithCheckpoint whether the state at the end is written
- * @param places the ranks that are restarted together, since a collective that loses a member is incomplete for all
- * @param mostRecoveries failures of one step that the run survives, so that a step that always fails ends it; 0 if any
- *     failure ends it
- * @param stepsPerPass steps from one commit to the next: 1, or the steps of a pass if they overlap; it divides all counts
- *     above
- * @param stagesUpdateAlone whether updates are decided before a pass begins, all but the last: there is no clipping and no
- *     loss scale, so that updates follow from the step alone
+ * @param savedStep the steps done of the checkpoint that the run's directory has at the start; -1 for none
+ * @param endsWithCheckpoint whether the run ends with a checkpoint
+ * @param places the groups of ranks that restart together, since a collective that loses a member is incomplete for all
+ * @param mostRecoveries most failures within one step that the run survives; 0 if the first failure ends it
+ * @param stepsPerPass steps from one commit to the next: 1, or the steps of a pass if they overlap; a divisor of all counts
+ *         above
+ * @param stagesUpdateAlone whether all updates of a pass but the last are decided before it begins; this excludes clipping
+ *         and a loss scale, so an update depends on the step's number alone
  */
 public record RunSettings(int rankCount, long firstStep, long stepCount, LongToDoubleFunction learningRate,
         double gradientClip, LossScale lossScale, long validateEvery, long checkpointEvery, long savedStep,
@@ -43,13 +42,13 @@ public record RunSettings(int rankCount, long firstStep, long stepCount, LongToD
                 savedStep, endsWithCheckpoint, places, mostRecoveries, 1, false);
     }
 
-    /** Returns the same with a last checkpoint after {@code steps} steps. */
+    /** Returns these settings with {@code steps} as the last checkpoint. */
     public RunSettings savedAt(long steps) {
         return new RunSettings(rankCount, firstStep, stepCount, learningRate, gradientClip, lossScale, validateEvery,
                 checkpointEvery, steps, endsWithCheckpoint, places, mostRecoveries, stepsPerPass, stagesUpdateAlone);
     }
 
-    /** Returns whether ranks keep a snapshot at each commit, from which a checkpoint is written during training. */
+    /** Returns whether ranks keep a snapshot at each commit, from which checkpoints are written during training. */
     public boolean keepsSnapshots() {
         return mostRecoveries > 0;
     }
@@ -59,7 +58,7 @@ public record RunSettings(int rankCount, long firstStep, long stepCount, LongToD
         return every > 0 && stepsDone % every == 0;
     }
 
-    /** Returns the ranks that are restarted if these fail. */
+    /** Returns the ranks to restart if these fail. */
     public List<Integer> placesOf(List<Integer> ranks) {
         return ranks.stream().flatMap(rank -> placeOf(rank).stream()).distinct().sorted().toList();
     }

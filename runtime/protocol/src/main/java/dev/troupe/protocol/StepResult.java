@@ -8,7 +8,7 @@ package dev.troupe.protocol;
  * @param gradientNorm global norm of the gradients before clipping; not finite if they overflowed
  * @param learningRate the rate of the update
  * @param lossScale the factor of the loss before the backward
- * @param skipped whether the gradients overflowed, so that the weights stayed
+ * @param skipped whether the gradients overflowed, so that the weights did not change
  * @param traffic the bytes that all ranks sent in the step
  */
 public record StepResult(long step, double loss, double gradientNorm, double learningRate, double lossScale,

@@ -1,9 +1,9 @@
 package dev.troupe.protocol;
 
 /**
- * Bytes of tensors that ranks sent, by kind of channel; headers and repetitions are not counted.
+ * Bytes of tensors that ranks sent, by kind of channel, without headers and repetitions.
  *
- * @param pipeline bytes between stages, over the transport, also within a JVM
+ * @param pipeline bytes between stages, over the transport or within a JVM
  * @param tensor bytes in tensor-parallel groups, counted as {@code CollectiveGroup.bytesSent}
  * @param data bytes in data-parallel groups, likewise
  */
@@ -14,7 +14,7 @@ public record Traffic(long pipeline, long tensor, long data) {
         return new Traffic(pipeline + other.pipeline, tensor + other.tensor, data + other.data);
     }
 
-    /** Returns one of equal parts, the numbers rounded down. */
+    /** Returns an equal part of this traffic, rounded down. */
     public Traffic dividedBy(int parts) {
         return new Traffic(pipeline / parts, tensor / parts, data / parts);
     }

@@ -5,9 +5,9 @@ package dev.troupe.protocol;
  *
  * @param step the step, from 0
  * @param learningRate the rate of this step
- * @param gradientScale the factor of gradients, for clipping and to undo the scale of the loss; 1 for neither
+ * @param gradientScale the factor of gradients, which clips them and undoes the loss scale; 1 if neither applies
  * @param updateNumber the number of updates including this one, from 1
- * @param skipped whether the gradients overflowed, so that they are dropped and the weights stay
+ * @param skipped whether the gradients overflowed and are dropped, so that the weights do not change
  * @param nextLossScale the factor of the loss for microbatches that read the weights after this update
  */
 public record WeightUpdate(long step, double learningRate, double gradientScale, long updateNumber, boolean skipped,

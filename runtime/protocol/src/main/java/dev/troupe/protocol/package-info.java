@@ -1,6 +1,6 @@
 /**
- * Values that the machines of the runtime share: passes, messages, commits, the settings of a run. No actor, thread,
- * clock or tensor in this package or its subpackages; only the outbox may be called by any thread, and two getters of
- * the tables of snapshots.
+ * Values that the machines of the runtime share: passes, messages, commits, the settings of a run. This package and its
+ * subpackages have no actor, thread, clock or tensor. Any thread may call {@code Outbox}, and the getters of snapshot tables
+ * that document it; all other classes have one caller at a time.
  */
 package dev.troupe.protocol;

@@ -10,14 +10,13 @@ import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * Reduces a block of elements of several members in their order, into memory of its own that fits a near cache.
- * Sums of bfloat16 are kept as floats until the last member has been added, and rounded once. Everything is native
- * memory in the machine's order of bytes. One thread at a time.
+ * The reduction of one block of elements over members in their order, in memory that fits a near cache. Sums of bfloat16 are
+ * kept as floats and rounded once, after the last member. All memory is native, in native byte order. One thread at a time.
  */
 public final class BlockReduction {
-    /** The bytes of a block for the nearest cache: with its result, two of them fit the 32 KiB of level 1. */
+    /** The block size for the nearest cache: a block and its result fit the 32 KiB of level 1 twice. */
     public static final int MOST_BYTES = 8 << 10;
-    /** The most bytes of an element's sum for each byte of the element. */
+    /** The bytes of an element's sum for each byte of the element, at most. */
     private static final int WIDENING = 2;
     private static final VectorSpecies<Float> FLOATS = FloatVector.SPECIES_PREFERRED;
     private static final ByteOrder ORDER = ByteOrder.nativeOrder();
@@ -30,16 +29,12 @@ public final class BlockReduction {
     private Reduction reduction;
     private int bytes;
 
-    /** Makes room for blocks of {@link #MOST_BYTES}. */
+    /** Creates a reduction of blocks of {@link #MOST_BYTES}. */
     public BlockReduction() {
         this(MOST_BYTES);
     }
 
-    /**
-     * Makes room for blocks.
-     *
-     * @param mostBytes the most bytes of a block
-     */
+    /** Creates a reduction of blocks of at most {@code mostBytes}. */
     public BlockReduction(int mostBytes) {
         result = Arena.ofAuto().allocate((long) WIDENING * mostBytes, FLOATS.vectorByteSize());
     }
@@ -47,8 +42,8 @@ public final class BlockReduction {
     /**
      * Refuses elements that cannot be reduced.
      *
-     * @throws IllegalArgumentException if elements of this type are no floats, or of another type than the reduction, or the
-     *     bytes no whole elements
+     * @throws IllegalArgumentException if the type is no float type or does not fit the reduction, or {@code bytes} is not a
+     *         multiple of an element
      */
     public static void require(DataType type, Reduction reduction, long bytes) {
         boolean isReducible = switch (type) {
@@ -69,7 +64,7 @@ public final class BlockReduction {
     /**
      * Begins a reduction with a block of member 0.
      *
-     * @param blockBytes bytes of whole elements, at most the size of the room
+     * @param blockBytes the bytes of the block, a multiple of an element
      */
     public void begin(MemorySegment first, long firstAt, int blockBytes, DataType elements, Reduction how) {
         type = elements;
@@ -84,7 +79,7 @@ public final class BlockReduction {
         }
     }
 
-    /** Begins a {@link Reduction#SUM_OF_ROUNDED} with a block of member 0 that is rounded, of half the bytes. */
+    /** Begins a {@link Reduction#SUM_OF_ROUNDED} with member 0's rounded block, half of {@code blockBytes} long. */
     public void beginRounded(MemorySegment first, long firstAt, int blockBytes) {
         type = DataType.FLOAT32;
         reduction = Reduction.SUM_OF_ROUNDED;
@@ -94,14 +89,14 @@ public final class BlockReduction {
         }
     }
 
-    /** Adds the block of the next member to a {@link Reduction#SUM_OF_ROUNDED}; it is rounded, of half the bytes. */
+    /** Adds the next member's rounded block to a {@link Reduction#SUM_OF_ROUNDED}. */
     public void addRounded(MemorySegment next, long nextAt) {
         for (int i = 0; i < bytes; i += Float.BYTES) {
             result.set(FLOAT, i, result.get(FLOAT, i) + Bfloat16.toFloat(next.get(SHORT, nextAt + i / WIDENING)));
         }
     }
 
-    /** Rounds float32 to bfloat16, of half the bytes. */
+    /** Rounds float32 to bfloat16, with half the bytes. */
     public static void round(MemorySegment source, long at, int sourceBytes, MemorySegment target) {
         for (int i = 0; i < sourceBytes; i += Float.BYTES) {
             target.set(SHORT, i / WIDENING, Bfloat16.of(source.get(FLOAT, at + i)));
@@ -196,8 +191,8 @@ public final class BlockReduction {
     }
 
     /**
-     * Training waits for this sum of floats. The compiler does not vectorise loops over segments, so the loop uses
-     * vectors by hand.
+     * Adds floats with explicit vectors: training waits for this sum, and the compiler does not vectorise loops over
+     * segments.
      */
     private void addFloats(MemorySegment left, long leftAt, MemorySegment right, long rightAt) {
         int step = FLOATS.vectorByteSize();

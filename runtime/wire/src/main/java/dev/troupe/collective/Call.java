@@ -4,8 +4,8 @@ import dev.troupe.engine.DataType;
 import java.util.Locale;
 
 /**
- * The call of a member: the parts that must be the same for every member. It is reused from call to call, so that a
- * collective allocates nothing. Not safe for threads by itself.
+ * A member's call of a collective: the parameters that must be equal for all members. The object is reused, so that a
+ * collective allocates nothing. Not thread-safe.
  */
 public final class Call {
     private static final int NO_ROOT = -1;
@@ -13,37 +13,35 @@ public final class Call {
     private Collective collective = Collective.BARRIER;
     /** Null if elements have no type. */
     private DataType type;
-    /** Null if the collective is no reduction. */
+    /** Null for collectives other than reductions. */
     private Reduction reduction;
     private long bytes;
     private int root = NO_ROOT;
 
-    /** Makes this an all-reduce, or a reduce-scatter of a whole of {@code bytes}. */
+    /** Sets an all-reduce of {@code bytes}, or a reduce-scatter of {@code bytes} in total. */
     public void reduce(Collective what, DataType elements, Reduction how, long byteCount) {
         set(what, elements, how, byteCount, NO_ROOT);
     }
 
-    /** Makes this an all-gather of a whole of {@code bytes}. */
+    /** Sets an all-gather of {@code bytes} in total. */
     public void allGather(long byteCount) {
         set(Collective.ALL_GATHER, null, null, byteCount, NO_ROOT);
     }
 
-    /** Makes this a broadcast. */
     public void broadcast(long byteCount, int from) {
         set(Collective.BROADCAST, null, null, byteCount, from);
     }
 
-    /** Makes this a barrier. */
     public void barrier() {
         set(Collective.BARRIER, null, null, 0, NO_ROOT);
     }
 
-    /** Makes this an exchange of objects, with {@code bytes} that the members move by themselves. */
+    /** Sets an exchange of objects, after which members move {@code bytes} by themselves. */
     public void exchange(long byteCount) {
         set(Collective.EXCHANGE, null, null, byteCount, NO_ROOT);
     }
 
-    /** Makes this the same as another. */
+    /** Copies another call. */
     public void set(Call other) {
         set(other.collective, other.type, other.reduction, other.bytes, other.root);
     }
@@ -60,7 +58,7 @@ public final class Call {
         return collective;
     }
 
-    /** The type of the elements of a reduction. */
+    /** Returns the type of a reduction's elements. */
     public DataType type() {
         return type;
     }
@@ -69,7 +67,7 @@ public final class Call {
         return reduction;
     }
 
-    /** Bytes of the whole that is reduced, gathered or broadcast. */
+    /** Returns the total bytes that are reduced, gathered or broadcast. */
     public long bytes() {
         return bytes;
     }
@@ -78,13 +76,13 @@ public final class Call {
         return root;
     }
 
-    /** Whether two members make the same call. */
+    /** Returns whether two members make the same call. */
     public boolean matches(Call other) {
         return collective == other.collective && type == other.type && reduction == other.reduction
                 && bytes == other.bytes && root == other.root;
     }
 
-    /** The call as a message names it: {@code all-reduce of 4,096 bytes (FLOAT32, sum)}. */
+    /** Such as {@code all-reduce of 4,096 bytes (FLOAT32, sum)}. */
     @Override
     public String toString() {
         return switch (collective) {

@@ -5,7 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** The common part of all groups: it checks arguments and counts the bytes to send. */
+/** The base of all groups, which checks arguments and counts sent bytes. */
 public abstract class CheckedGroup implements CollectiveGroup {
     private static final Thread ANOTHER_THREAD = Thread.ofPlatform().unstarted(() -> {
     });
@@ -15,7 +15,7 @@ public abstract class CheckedGroup implements CollectiveGroup {
     private final Call call = new Call();
     private final AtomicLong bytesSent = new AtomicLong();
 
-    /** Creates a group of {@code size} members, from the side of {@code member}. */
+    /** Creates the end of {@code member} in a group of {@code size} members. */
     protected CheckedGroup(int size, int member) {
         this.size = size;
         this.member = Objects.checkIndex(member, size);
@@ -24,8 +24,8 @@ public abstract class CheckedGroup implements CollectiveGroup {
     /**
      * Performs a collective.
      *
-     * @param call the collective and its sizes; reused by the next one
-     * @param source this member's bytes; of a broadcast and an all-reduce, the same as {@code target}
+     * @param call the collective and its sizes; the object is reused
+     * @param source this member's bytes; equal to {@code target} for a broadcast and an all-reduce
      */
     protected abstract void perform(Call call, MemorySegment source, MemorySegment target);
 

@@ -13,7 +13,7 @@ public enum Collective {
         this.code = code;
     }
 
-    /** The collective as messages print it. */
+    /** Returns the collective's name in messages. */
     public String word() {
         return word;
     }

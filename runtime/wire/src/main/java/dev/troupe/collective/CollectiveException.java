@@ -3,8 +3,8 @@ package dev.troupe.collective;
 import java.util.OptionalInt;
 
 /**
- * A collective that failed. The message is one sentence that names group, epoch, member and collective, with the reason.
- * The group has ended in this epoch, so the stage that called can compute nothing more; its supervisor begins another epoch.
+ * The error of a collective. The message is one sentence with group, epoch, member, collective and reason. The group has
+ * ended in this epoch, so the calling stage can compute nothing more; its supervisor begins another epoch.
  */
 public final class CollectiveException extends RuntimeException {
     private static final long serialVersionUID = 1L;
@@ -15,14 +15,14 @@ public final class CollectiveException extends RuntimeException {
     /**
      * Creates the error.
      *
-     * @param culprit the member at fault; empty if there is no single one
+     * @param culprit the member at fault; empty if no single member is
      */
     public CollectiveException(String message, OptionalInt culprit, Throwable cause) {
         super(message, cause);
         this.culprit = culprit.orElse(NOBODY);
     }
 
-    /** The member at fault; empty if there is no single one. */
+    /** Returns the member at fault; empty if no single member is. */
     public OptionalInt culprit() {
         return culprit == NOBODY ? OptionalInt.empty() : OptionalInt.of(culprit);
     }

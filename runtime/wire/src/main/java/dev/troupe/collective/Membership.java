@@ -8,14 +8,14 @@ import java.util.Objects;
 import java.util.stream.Collectors;
 
 /**
- * The members of a group, and their longest wait for each other.
+ * The members of a group, and the deadline for their calls.
  *
- * @param name the kind of the group, for messages: {@code tensor}, {@code data}
- * @param ranks the ranks of its members, in the order of members
- * @param deadline longest wait of a collective for another member: longer than any step takes
+ * @param name the kind of the group in messages: {@code tensor}, {@code data}
+ * @param ranks the ranks of the members, in order
+ * @param deadline the longest wait of a collective for another member, longer than any step
  */
 public record Membership(String name, List<Integer> ranks, Duration deadline) {
-    /** The most members of a group between processes, which has a bit of a word for each. */
+    /** The most members of a group that spans processes, one for each bit of a word. */
     public static final int MOST_BETWEEN_PROCESSES = StreamIds.MOST_MEMBERS;
 
     public Membership {
@@ -29,17 +29,20 @@ public record Membership(String name, List<Integer> ranks, Duration deadline) {
         }
     }
 
-    /** Members of the group. */
+    /** Returns the number of members. */
     public int size() {
         return ranks.size();
     }
 
-    /** A member as a message names it. */
+    /** Returns a member's description for messages. */
     public String describe(int member) {
         return "member " + member + " (rank " + ranks.get(member) + ")";
     }
 
-    /** Describes members that were absent at the {@link #deadline}, or somebody if none are named. */
+    /**
+     * Returns a description of the members that missed the {@link #deadline}; an empty list means that the member is
+     * unknown.
+     */
     public String describeAbsence(List<Integer> absent) {
         String who = absent.isEmpty()
                 ? "somebody of " + describe() + " who does not read what is sent"
@@ -47,7 +50,7 @@ public record Membership(String name, List<Integer> ranks, Duration deadline) {
         return who + String.format(Locale.ROOT, " did not come within %.3g s", deadline.toNanos() / 1e9);
     }
 
-    /** The group as a message names it. */
+    /** Returns the group's description for messages. */
     public String describe() {
         return "the " + name + " group " + ranks;
     }

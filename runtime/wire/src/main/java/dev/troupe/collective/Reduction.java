@@ -1,12 +1,15 @@
 package dev.troupe.collective;
 
-/** The reductions of the elements of members to one. The code is sent, so it never changes. */
+/** The reductions of the members' elements to one. The code is sent, so it never changes. */
 public enum Reduction {
-    /** Their sum, in the order of members. */
+    /** The sum, in the order of members. */
     SUM("sum", 1),
-    /** The largest; NaN if one of them is NaN. */
+    /** The largest element; NaN if one is NaN. */
     MAXIMUM("maximum", 2),
-    /** The sum in the order of members of float32, each of which its member rounds to bfloat16 first, which halves it. */
+    /**
+     * The sum of float32, in the order of members, after each member has rounded its values to bfloat16, which halves the
+     * traffic.
+     */
     SUM_OF_ROUNDED("sum of bfloat16", 3);
 
     private final String word;
@@ -17,7 +20,7 @@ public enum Reduction {
         this.code = code;
     }
 
-    /** The reduction as messages print it. */
+    /** Returns the reduction's name in messages. */
     public String word() {
         return word;
     }

@@ -1,5 +1,4 @@
 /**
- * Collectives over the ranks of a process group: the group's interface for a member, and the common parts of its
- * implementations.
+ * Collectives over the ranks of a process group: the interface of a member, and the common parts of its implementations.
  */
 package dev.troupe.collective;

@@ -22,19 +22,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The data port of a node, over TCP. A caller's first byte names the use of the call, and a proof that it has the run's key
- * follows; the rest, TLS included, belongs to that use.
+ * The TCP data port of a node. A caller's first byte names the use of the call, followed by a proof of the run's key. The
+ * use defines the rest, TLS included.
  *
- * <p>Thread rule: any thread. Each call is answered on a virtual thread of its own.
+ * <p>Thread rule: any thread. Each call is answered on its own virtual thread.
  */
 public final class DataPort implements AutoCloseable {
     /** The uses of the port. */
     public enum Use {
-        /** A connection by which processes notice each other's end. */
+        /** A connection that reveals the end of a process. */
         LIVENESS('l'),
         /** A connection that carries tensors. */
         TENSORS('t'),
-        /** The question whether caller and node have the same key; the answer is a byte. */
+        /** A check whether caller and node have the same key; the answer is one byte. */
         KEY('k');
 
         private final int code;
@@ -44,12 +44,12 @@ public final class DataPort implements AutoCloseable {
         }
     }
 
-    /** Answers the calls of one use. */
+    /** The handler of the calls of one use. */
     @FunctionalInterface
     public interface Answer {
         /**
-         * Answers a call, and owns its connection from then on. It returns when the caller is known, and hands the rest to
-         * another thread: until then the caller is a stranger, of whom there may be few.
+         * Handles a call, and owns its connection. It returns as soon as the caller is known, and leaves further work to
+         * another thread, since few unknown callers are allowed at a time.
          *
          * @throws IOException if the caller is refused; the connection is closed then
          */
@@ -59,11 +59,11 @@ public final class DataPort implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(DataPort.class);
     private static final int YES = 'y';
     private static final int NO = 'n';
-    /** The longest wait for a caller's first byte, and of a caller for a use that has not begun yet. */
+    /** The longest wait for a caller's first byte, and of a caller for an {@link #answer}. */
     private static final Duration PATIENCE = Duration.ofSeconds(5);
-    /** The pause after a call that could not be taken: no file is left to be opened, most likely. */
+    /** The pause after a call that could not be accepted, most likely since the process has no free file descriptor. */
     private static final Duration AGAIN = Duration.ofSeconds(2);
-    /** The most callers of whom nothing is known yet; a cluster has fewer nodes that start at once. */
+    /** The most unknown callers at a time; more than the nodes of a cluster that start at once. */
     private static final int MOST_STRANGERS = 256;
 
     private final ServerSocketChannel port;
@@ -80,9 +80,9 @@ public final class DataPort implements AutoCloseable {
     }
 
     /**
-     * Listens. Callers of a use wait some seconds for its {@link #answer}.
+     * Opens the port. Callers of a use wait some seconds for its {@link #answer}.
      *
-     * @param key of the run: callers must have it too
+     * @param key the run's key, which callers must prove to have
      * @throws IOException if the address is not of this machine, or the port is taken
      */
     public static DataPort open(InetSocketAddress address, RunKey key) throws IOException {
@@ -104,7 +104,7 @@ public final class DataPort implements AutoCloseable {
     /**
      * Calls the port of another node of the run.
      *
-     * @param patience longest wait for the connection
+     * @param patience the longest wait for the connection
      * @throws java.net.ConnectException if its machine refuses the connection
      */
     public SocketChannel call(InetSocketAddress address, Use use, Duration patience) throws IOException {
@@ -122,9 +122,9 @@ public final class DataPort implements AutoCloseable {
     }
 
     /**
-     * Asks the port of another node whether it has the same key.
+     * Returns whether another node has the same key.
      *
-     * @throws IOException if nobody answers
+     * @throws IOException if the node does not answer
      */
     public boolean sharesKey(InetSocketAddress address) throws IOException {
         try (SocketChannel connection = call(address, Use.KEY, PATIENCE)) {
@@ -137,7 +137,7 @@ public final class DataPort implements AutoCloseable {
         }
     }
 
-    /** Begins to answer the calls of a use; called once for each. */
+    /** Begins to answer the calls of a use; once for each use. */
     public void answer(Use use, Answer answer) {
         answers.get(use).complete(answer);
     }
@@ -200,7 +200,7 @@ public final class DataPort implements AutoCloseable {
         return MessageDigest.isEqual(proof, proof(use));
     }
 
-    /** The same for every port, since a call may come through another. */
+    /** Does not depend on the port, since a call may pass through another one. */
     private byte[] proof(Use use) {
         byte[] what = {(byte) use.code};
         return key.proof("data-port", what, what.length);
@@ -214,7 +214,7 @@ public final class DataPort implements AutoCloseable {
         }
     }
 
-    /** Refuses all calls from now on; connections that are open remain. */
+    /** Closes the port to new calls; open connections remain. */
     @Override
     public void close() {
         try {

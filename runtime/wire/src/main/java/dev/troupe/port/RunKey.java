@@ -8,13 +8,11 @@ import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
- * The secret of a run, by which its processes know each other. It never leaves them: what they send is a proof that a sender
- * has it. Who can read the network can send a proof again, but makes none of his own. Any thread.
+ * The secret by which the processes of a run authenticate each other. It is never sent; messages carry a proof that the
+ * sender has it. A reader of the network can repeat a proof, but cannot make one. Any thread.
  */
 public final class RunKey {
-    /** The length of a secret. */
     public static final int SECRET_BYTES = 32;
-    /** The length of a proof. */
     public static final int PROOF_BYTES = 16;
 
     private static final String ALGORITHM = "HmacSHA256";
@@ -25,7 +23,6 @@ public final class RunKey {
         this.secret = new SecretKeySpec(secret, ALGORITHM);
     }
 
-    /** Returns the key of a secret of {@link #SECRET_BYTES}. */
     public static RunKey of(byte[] secret) {
         if (secret.length != SECRET_BYTES) {
             throw new IllegalArgumentException("a secret has " + SECRET_BYTES + " bytes, found " + secret.length);
@@ -33,7 +30,7 @@ public final class RunKey {
         return new RunKey(secret);
     }
 
-    /** Returns the key of processes that have no secret, as in a measurement, which nobody disturbs. */
+    /** Returns the key of processes without a secret, as in a measurement. */
     public static RunKey open() {
         return new RunKey(new byte[SECRET_BYTES]);
     }
@@ -41,7 +38,7 @@ public final class RunKey {
     /**
      * Returns the proof that a sender of some bytes has the secret.
      *
-     * @param purpose what the bytes are, so that a proof of one kind is none of another
+     * @param purpose the meaning of the bytes, so that a proof is valid for one purpose only
      */
     public byte[] proof(String purpose, byte[] bytes, int length) {
         try {
@@ -56,7 +53,7 @@ public final class RunKey {
         }
     }
 
-    /** Whether a proof is right; the time it takes does not depend on the answer. */
+    /** Returns whether a proof is right, in constant time. */
     public boolean isProof(byte[] proof, String purpose, byte[] bytes, int length) {
         return MessageDigest.isEqual(proof, proof(purpose, bytes, length));
     }

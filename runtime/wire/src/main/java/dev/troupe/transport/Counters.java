@@ -8,10 +8,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
-/** The counts of the transport thread; that thread writes, any thread reads. */
+/** The counters of a transport. The transport's thread writes, any thread reads. */
 public final class Counters {
     private static final Logger LOG = LoggerFactory.getLogger(Counters.class);
-    /** One line a second for each reason, so that a flood of bad frames is no flood of lines. */
+    /** The least time between two lines with the same reason, so that a flood of bad frames does not flood the log. */
     private static final long LOG_INTERVAL_NANOS = 1_000_000_000L;
 
     private final AtomicLong messagesSent = new AtomicLong();
@@ -23,38 +23,38 @@ public final class Counters {
     private final long[] loggedAtNanos = new long[DropReason.values().length];
     private final long[] loggedCount = new long[DropReason.values().length];
 
-    /** Payload bytes have left. */
+    /** Counts sent payload bytes. */
     public void sentBytes(int bytes) {
         add(bytesSent, bytes);
     }
 
-    /** A message has left whole. */
+    /** Counts a completely sent message. */
     public void sentMessage() {
         add(messagesSent, 1);
     }
 
-    /** Payload bytes are in a granted buffer. */
+    /** Counts payload bytes that are in a granted buffer. */
     public void receivedBytes(int bytes) {
         add(bytesReceived, bytes);
     }
 
-    /** A message has landed whole. */
+    /** Counts a completely received message. */
     public void receivedMessage() {
         add(messagesReceived, 1);
     }
 
-    /** A window to another node was full. */
+    /** Counts a full window to another node. */
     public void wasBackPressured() {
         add(backPressured, 1);
     }
 
-    /** Counts a dropped frame, and logs it unless it has just logged the same reason. */
+    /** Counts a dropped frame, and logs it at most once a second for each reason. */
     public void drop(DropReason reason, int fromNode, int frameBytes, long nowNanos) {
         int index = reason.ordinal();
         long count = dropped.get(index) + 1;
         dropped.setRelease(index, count);
         if (loggedCount[index] == 0 || nowNanos - loggedAtNanos[index] >= LOG_INTERVAL_NANOS) {
-            // Frames of an epoch that has ended are on their way in every recovery.
+            // Each recovery has frames in flight from the epoch before.
             LOG.atLevel(reason == DropReason.OLD_EPOCH ? Level.DEBUG : Level.WARN).log(
                     "dropped a frame of {} bytes from node {}: {} ({} of this reason since the last line, {} in all)",
                     frameBytes, fromNode, reason, count - loggedCount[index], count);
@@ -63,7 +63,7 @@ public final class Counters {
         }
     }
 
-    /** Returns the counts so far; any thread. */
+    /** Returns the counts so far. Any thread. */
     public TransportCounters counters() {
         Map<DropReason, Long> drops = new EnumMap<>(DropReason.class);
         for (DropReason reason : DropReason.values()) {
@@ -73,7 +73,7 @@ public final class Counters {
                 bytesReceived.getAcquire(), backPressured.getAcquire(), drops);
     }
 
-    /** A single thread writes, so no atomic addition is needed. */
+    /** Needs no atomic addition, since only one thread writes. */
     private static void add(AtomicLong counter, long amount) {
         counter.setRelease(counter.getPlain() + amount);
     }

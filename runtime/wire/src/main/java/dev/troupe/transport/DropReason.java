@@ -10,19 +10,19 @@ public enum DropReason {
     BAD_VERSION,
     /** The CRC32C over the header, and the payload from another machine, does not match. */
     BAD_CHECKSUM,
-    /** A field that no sender writes: unknown kind, type, dimension, size, count, or offsets beyond the message. */
+    /** A field that no sender writes: an unknown kind, type or dimension, or a size, count or offset out of range. */
     BAD_FIELD,
-    /** The rank is not of this world, not of this node, or has no listener. */
+    /** The rank is not of this run, not on this node, or has no listener. */
     UNKNOWN_RANK,
-    /** The frame is of an epoch before the present one. */
+    /** The frame is of an earlier epoch. */
     OLD_EPOCH,
-    /** The frame is of an epoch that this node has not reached, so that it cannot have granted a buffer for it. */
+    /** The frame is of an epoch that has not begun on this node, so no buffer is granted for it. */
     FUTURE_EPOCH,
-    /** The receiver granted no buffer for this message: a sender went beyond its credit. */
+    /** The receiver granted no buffer for this message, so the sender had no credit. */
     NO_BUFFER,
     /** Type, shape or length differ from the granted buffer. */
     WRONG_SHAPE,
-    /** A fragment or a message that does not continue the one before it: frames between were lost, or it arrived twice. */
+    /** A fragment or message that does not continue the one before it: frames were lost or repeated. */
     OUT_OF_ORDER,
     /** The engine could not write the payload into the buffer. */
     LANDING_FAILED

@@ -5,8 +5,8 @@ import java.util.Objects;
 /**
  * The address at which a node receives from other machines.
  *
- * @param host name or address of its machine; nodes with the same one share that machine's media driver
- * @param port port of this node alone, for TCP, and for UDP if the network is that
+ * @param host name or address of its machine; nodes with the same host share a media driver
+ * @param port port of this node, for {@link Network#TCP} or {@link Network#UDP}
  */
 public record Endpoint(String host, int port) {
     public Endpoint {

@@ -1,11 +1,8 @@
 package dev.troupe.transport;
 
-/**
- * The choice of messages that are lost or damaged on their way: none, unless faults are injected. Called on the transport's
- * thread.
- */
+/** The injected damage: it selects messages to lose or damage. Called on the transport's thread. */
 public interface FrameHook {
-    /** Leaves every message as it is. */
+    /** No damage. */
     FrameHook NONE = new FrameHook() {
         @Override
         public boolean loses(MessageId message) {
@@ -18,9 +15,9 @@ public interface FrameHook {
         }
     };
 
-    /** Whether the frames of a message are lost, as on a bad network: its sender counts them as sent. */
+    /** Returns whether to lose the frames of a message, as a bad network does; they count as sent. */
     boolean loses(MessageId message);
 
-    /** Whether the frames of a message leave with a checksum that does not fit. */
+    /** Returns whether to send the frames of a message with wrong checksums. */
     boolean damages(MessageId message);
 }

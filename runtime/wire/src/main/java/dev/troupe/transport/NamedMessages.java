@@ -4,19 +4,17 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * A hook that loses and damages the messages that are named to it before they are sent. It is asked for each frame, so a
- * message is looked up only if some are named. Any thread.
+ * A hook that loses and damages messages by their ids, which must be added before the messages are sent. Its methods run for
+ * each frame, so they first check for an empty set. Any thread.
  */
 public final class NamedMessages implements FrameHook {
     private final Set<MessageId> lost = ConcurrentHashMap.newKeySet();
     private final Set<MessageId> damaged = ConcurrentHashMap.newKeySet();
 
-    /** Has a message lost. */
     public void lose(MessageId message) {
         lost.add(message);
     }
 
-    /** Has a message damaged. */
     public void damage(MessageId message) {
         damaged.add(message);
     }

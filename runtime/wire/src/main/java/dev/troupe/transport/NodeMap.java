@@ -9,15 +9,15 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * The node of each rank, and the addresses of nodes.
+ * The node of each rank, and the address of each node.
  *
  * @param self the index of this node
  * @param nodeOfRank for each rank of the world its node
  * @param endpoints for each node its address
- * @param peers the nodes that this one exchanges messages with; it has streams to and from these alone, and always to itself
- * @param since for each node the epoch in which it was given its ranks. Where the epoch grows, the streams between the node
- *     and others are new: streams that a dead process, or one with other ranks, still has open have no reader. All nodes
- *     have the same epochs
+ * @param peers the nodes with which this node exchanges messages, always including itself; it has streams to and from these
+ *         only
+ * @param since for each node the epoch in which it got its current ranks, the same on all nodes. A new epoch gives the node
+ *         new streams, so that nothing reads the open streams of a dead process or of earlier ranks
  */
 public record NodeMap(int self, List<Integer> nodeOfRank, List<Endpoint> endpoints, Set<Integer> peers,
         List<Integer> since) {
@@ -50,7 +50,7 @@ public record NodeMap(int self, List<Integer> nodeOfRank, List<Endpoint> endpoin
         peers = Collections.unmodifiableSet(withSelf);
     }
 
-    /** A map of nodes that have their ranks from the first epoch on. */
+    /** Creates a map of nodes that keep their first ranks. */
     public NodeMap(int self, List<Integer> nodeOfRank, List<Endpoint> endpoints, Set<Integer> peers) {
         this(self, nodeOfRank, endpoints, peers, Collections.nCopies(endpoints.size(), 0));
     }
@@ -62,19 +62,19 @@ public record NodeMap(int self, List<Integer> nodeOfRank, List<Endpoint> endpoin
         }
     }
 
-    /** A world with all ranks in this JVM. */
+    /** Returns a map with all ranks in this JVM. */
     public static NodeMap single(int worldSize) {
         return new NodeMap(0, Collections.nCopies(worldSize, 0), List.of(new Endpoint("localhost", 0)), Set.of());
     }
 
     /**
-     * Returns this map with ranks on other nodes from an epoch on. A node with changed ranks has them since that epoch. So
-     * every process must receive the same sequence of maps; a process that replaces an ended one begins with a map in which
-     * its node has no rank.
+     * Returns this map with ranks on other nodes from an epoch on, which becomes the epoch of each changed node. Every
+     * process must receive the same sequence of maps. A process that replaces an ended one begins with a map in which its
+     * node has no rank.
      *
      * @param epoch the epoch in which ranks move, later than all of {@link #since}
      * @param movedTo for each rank of the world its node
-     * @param peersThen the nodes that this one exchanges messages with then
+     * @param peersThen the nodes with which this node then exchanges messages
      */
     public NodeMap moved(int epoch, List<Integer> movedTo, Set<Integer> peersThen) {
         if (movedTo.size() != worldSize() || epoch <= Collections.max(since)) {
@@ -92,7 +92,7 @@ public record NodeMap(int self, List<Integer> nodeOfRank, List<Endpoint> endpoin
         return new NodeMap(self, movedTo, endpoints, peersThen, sinceThen);
     }
 
-    /** Returns the epoch since which two peers have their present streams; the stream of a node to itself never changes. */
+    /** Returns the epoch since which two nodes have their current streams; 0 for the stream of a node to itself. */
     public int streamsSince(int one, int other) {
         return one == other ? 0 : Math.max(since.get(one), since.get(other));
     }
@@ -105,31 +105,30 @@ public record NodeMap(int self, List<Integer> nodeOfRank, List<Endpoint> endpoin
         return endpoints.size();
     }
 
-    /** Whether a rank is one of this world. */
+    /** Returns whether a rank is in this map. */
     public boolean contains(int rank) {
         return rank >= 0 && rank < nodeOfRank.size();
     }
 
-    /** Whether a rank lives on this node. */
+    /** Returns whether this node hosts a rank. */
     public boolean isLocal(int rank) {
         return contains(rank) && nodeOfRank.get(rank) == self;
     }
 
-    /** The node of a rank of this world. */
     public int nodeOf(int rank) {
         return nodeOfRank.get(rank);
     }
 
     /**
-     * The Aeron channel on which one node sends to another: shared memory if they share a machine, and so its media
-     * driver; UDP to the receiver's endpoint otherwise.
+     * Returns the Aeron channel from one node to another: shared memory if they share a machine, otherwise UDP to the
+     * receiver's endpoint.
      */
     public String channel(int from, int to) {
         Endpoint receiver = endpoints.get(to);
         return shareMachine(from, to) ? IPC : "aeron:udp?endpoint=" + receiver;
     }
 
-    /** Whether two nodes are on one machine, and so use one media driver. */
+    /** Returns whether two nodes are on one machine, so that they share a media driver. */
     public boolean shareMachine(int one, int other) {
         return endpoints.get(one).host().equals(endpoints.get(other).host());
     }

@@ -5,27 +5,27 @@ import java.time.Duration;
 import java.util.Locale;
 
 /**
- * Messages or buffers of an edge that wait, for the diagnosis of a stalled run.
+ * The waiting messages or buffers of an edge, for the diagnosis of a stalled run.
  *
  * @param state the reason of the wait
- * @param count how many messages or buffers of this edge are in that state
+ * @param count the number of messages or buffers of the edge in this state
  * @param oldest the oldest of them, as text
- * @param waiting for how long the oldest has been waiting
+ * @param waiting the time for which the oldest has waited
  */
 public record PendingTransfer(Edge edge, State state, int count, String oldest, Duration waiting) {
     /** The reason why a transfer waits. */
     public enum State {
-        /** Messages that wait until the receiver grants a buffer. */
+        /** Messages without a credit. */
         SEND_WITHOUT_CREDIT,
         /** A message with credit, while its engine still computes the tensor. */
         NOT_COMPUTED,
-        /** A message that has its credit and is on its way into the stream. */
+        /** A message with a credit that is being sent. */
         SENDING,
         /** Granted buffers that the engine still uses. */
         BUFFER_IN_USE,
         /** Granted buffers that are still empty. */
         BUFFER_NOT_FILLED,
-        /** A buffer that holds a part of a message. */
+        /** A buffer with a part of a message. */
         LANDING
     }
 

@@ -10,16 +10,16 @@ import java.util.stream.Collectors;
 /**
  * The counts of a transport since it started. Bytes are payload, without headers.
  *
- * @param messagesSent messages handed to Aeron or the kernel as a whole
- * @param messagesReceived messages that landed whole
+ * @param messagesSent messages handed completely to Aeron or the kernel
+ * @param messagesReceived completely received messages
  * @param bytesSent payload bytes handed to Aeron, the kernel, or a rank of this process
  * @param bytesReceived payload bytes written into granted buffers
- * @param backPressured how often the window to another node was full
+ * @param backPressured the times that the window to another node was full
  * @param dropped received frames that were dropped, by reason; every reason has an entry
  */
 public record TransportCounters(long messagesSent, long messagesReceived, long bytesSent, long bytesReceived,
         long backPressured, Map<DropReason, Long> dropped) {
-    /** The counters of a transport that has carried no message. */
+    /** The counters of a transport without messages. */
     public static final TransportCounters NONE = new TransportCounters(0, 0, 0, 0, 0, Map.of());
 
     public TransportCounters {
@@ -30,7 +30,7 @@ public record TransportCounters(long messagesSent, long messagesReceived, long b
         dropped = Collections.unmodifiableMap(copy);
     }
 
-    /** Returns a sentence for the user on dropped frames; empty if there are none. */
+    /** Returns a sentence for the user on dropped frames; empty if none was dropped. */
     public Optional<String> droppedInWords() {
         long all = droppedFrames();
         return all == 0
@@ -44,7 +44,6 @@ public record TransportCounters(long messagesSent, long messagesReceived, long b
                         + ".");
     }
 
-    /** Returns the number of dropped frames for all reasons together. */
     public long droppedFrames() {
         return dropped.values().stream().mapToLong(Long::longValue).sum();
     }

@@ -1,6 +1,6 @@
 package dev.troupe.transport;
 
-/** A transport that cannot start as it was asked to. The message is one sentence for the user. */
+/** The error of a transport that cannot start. The message is one sentence for the user. */
 public final class TransportException extends RuntimeException {
     private static final long serialVersionUID = 1;
 

@@ -12,19 +12,19 @@ import java.util.Optional;
  * The settings of a transport: the keys {@code transport.*}.
  *
  * @param directory {@code transport.directory}: the directory of the media driver, made at start and deleted at close;
- *     empty: one of this process's own under {@code /dev/shm}, or else under {@code java.io.tmpdir}
- * @param sharesDriver whether a media driver runs in that directory already, which this transport shares with others
- *     and does not stop
- * @param termLength {@code transport.term-length}: bytes of a term of each stream, a power of two from
- *     {@value #MIN_TERM_LENGTH} to {@value #MAX_TERM_LENGTH}; see {@link #DEFAULT_TERM_LENGTH}
- * @param linkTimeout {@code transport.timeout}: how long another node may be unreachable before the ranks are notified
+ *         empty: one of this process's own under {@code /dev/shm}, or else under {@code java.io.tmpdir}
+ * @param sharesDriver whether the transport uses a running media driver in that directory, which it does not stop
+ * @param termLength {@code transport.term-length}: bytes of a term of each stream, a power of two from {@value
+ *         #MIN_TERM_LENGTH} to {@value #MAX_TERM_LENGTH}; see {@link #DEFAULT_TERM_LENGTH}
+ * @param linkTimeout {@code transport.timeout}: the time for which another node may be unreachable before the ranks are
+ *         notified
  * @param network {@code transport.network}: the protocol to nodes of other machines
  */
 public record TransportSettings(Optional<Path> directory, boolean sharesDriver, int termLength, Duration linkTimeout,
         Network network) {
-    /** Bytes of the smallest term: its window, a half, still holds eight of the largest frames. */
+    /** The smallest term in bytes; its window of half a term holds eight of the largest frames. */
     public static final int MIN_TERM_LENGTH = 1 << 20;
-    /** Bytes of the largest term that Aeron knows. */
+    /** Aeron's largest term in bytes. */
     public static final int MAX_TERM_LENGTH = 1 << 30;
     /**
      * 8 MiB. At most a window of half a term is in flight, and the driver advances the window only when its thread
@@ -36,29 +36,28 @@ public record TransportSettings(Optional<Path> directory, boolean sharesDriver, 
      */
     public static final int DEFAULT_TERM_LENGTH = 8 << 20;
     /**
-     * The most bytes in flight in a ring: the size of a level 2 cache. A thread copies 8 GB/s through it, and 3 GB/s
-     * through a stream of three terms of 8 MiB, which lies in no cache; and 1 MiB lasts 0.25 ms at 4 GB/s, longer than
-     * the first pauses of an idle thread.
+     * The most bytes in flight in a ring: the size of a level 2 cache. A thread copies 8 GB/s through it, and 3 GB/s through
+     * a stream of three terms of 8 MiB, which fits no cache. 1 MiB lasts 0.25 ms at 4 GB/s, longer than the first pauses of
+     * an idle thread.
      */
     public static final int MAX_RING_LENGTH = 1 << 20;
     private static final int MAX_DEVICE_PIECE_LENGTH = 4 << 20;
     private static final int DEVICE_PIECES = 4;
-    /** Half of it holds 800 headers, for 50 MiB in full fragments, or for more small messages than there are credits. */
+    /**
+     * Half of this term holds 800 headers: enough for 50 MiB in full fragments, and for all small messages with credits.
+     */
     public static final int HEADER_TERM_LENGTH = 256 << 10;
     private static final int HEADER_MTU_LENGTH = 1408;
-    /** The reader's position in a ring has a page of its own, so that no cache line holds both the position and payload. */
+    /** The reader's position in a ring has its own page, so that it shares no cache line with payload. */
     public static final int RING_HEADER_BYTES = 4096;
-    /** Bytes that may be in flight to a receiver over UDP on any Linux: the default size of a socket's buffer. */
+    /** The window that any Linux supports over UDP: the default size of a socket's buffer. */
     private static final int LEAST_UDP_WINDOW = 128 << 10;
-    /**
-     * The most unread bytes for which a sender need not wait: some ten milliseconds of ten gigabits a second, or 1 ms
-     * of 100.
-     */
+    /** The largest useful window over UDP: about 10 ms at 10 Gbit/s, or 1 ms at 100 Gbit/s. */
     private static final int GREATEST_UDP_WINDOW = 4 << 20;
     private static final Path SOCKET_BUFFER_LIMIT = Path.of("/proc/sys/net/core/rmem_max");
     /**
-     * The longest pause of a process (SIGSTOP, a long collection, a sleeping laptop) after which a client and its media
-     * driver still know each other. Aeron's 10 seconds end runs that could have continued.
+     * The longest pause of a process (SIGSTOP, a long collection, a sleeping laptop) that its connection to the media driver
+     * survives. Aeron's 10 seconds would end runs that could continue.
      */
     public static final long LIVENESS_TIMEOUT_SECONDS = 60;
     /** The longest sleep of the media driver's thread, in microseconds. */
@@ -80,12 +79,12 @@ public record TransportSettings(Optional<Path> directory, boolean sharesDriver, 
         }
     }
 
-    /** Settings of a transport that starts a media driver of its own. */
+    /** Creates settings with an own media driver. */
     public TransportSettings(Optional<Path> directory, int termLength, Duration linkTimeout) {
         this(directory, false, termLength, linkTimeout);
     }
 
-    /** Settings of a transport that goes to other machines over the default, {@link Network#TCP}. */
+    /** Creates settings with the default protocol to other machines, {@link Network#TCP}. */
     public TransportSettings(Optional<Path> directory, boolean sharesDriver, int termLength, Duration linkTimeout) {
         this(directory, sharesDriver, termLength, linkTimeout, Network.TCP);
     }
@@ -95,51 +94,48 @@ public record TransportSettings(Optional<Path> directory, boolean sharesDriver, 
         return new TransportSettings(directory, sharesDriver, termLength, linkTimeout, other);
     }
 
-    /** A directory of this process's own, terms of {@link #DEFAULT_TERM_LENGTH}, 10 seconds to reach another node. */
+    /** Returns the defaults: an own directory, terms of {@link #DEFAULT_TERM_LENGTH}, 10 seconds to reach another node. */
     public static TransportSettings defaults() {
         return new TransportSettings(Optional.empty(), DEFAULT_TERM_LENGTH, Duration.ofSeconds(10));
     }
 
-    /**
-     * Bytes of payload that may be in flight to another process of the machine: the window of a stream, if that is smaller.
-     */
+    /** Returns the most payload bytes in flight to another process of the machine, at most the window of a stream. */
     public int ringBytes() {
         return Math.min(termLength / 2, MAX_RING_LENGTH);
     }
 
     /**
-     * Bytes of payload that may be in flight from one rank to another in a ring of a device's memory: 16 MiB at the default
-     * terms. A device copies 4 MiB in some microseconds or, over PCIe, some hundred; four such pieces keep it at work while
-     * the two transports look for what is done, every 50 microseconds.
+     * Returns the most payload bytes in flight between two ranks in a ring of a device's memory: 16 MiB at the default
+     * terms. A device copies 4 MiB in microseconds, or over PCIe in some hundred. Four such pieces keep it busy, since the
+     * transports check for completion every 50 microseconds.
      */
     public int deviceRingBytes() {
         return DEVICE_PIECES * devicePieceBytes();
     }
 
-    /** The most bytes of a payload that a device copies to a ring at once. */
+    /** Returns the most bytes of a payload that a device copies to a ring at once. */
     public int devicePieceBytes() {
         return Math.min(termLength / 2, MAX_DEVICE_PIECE_LENGTH);
     }
 
-    /** Bytes that a ring takes in the driver's directory. */
+    /** Returns the bytes of a ring's file in the driver's directory. */
     public long ringFileBytes() {
         return (long) RING_HEADER_BYTES + ringBytes();
     }
 
-    /** The sender's channel to a process of the same machine; its frames are headers, and payloads go through a ring. */
+    /** Returns the sender's channel to a process of the same machine; its frames are headers, with payloads in a ring. */
     public String sendsHeaders(String channel) {
         return with(with(channel, "term-length=" + HEADER_TERM_LENGTH), "mtu=" + HEADER_MTU_LENGTH);
     }
 
-    /** The sender's channel. */
     public String sends(String channel) {
         return with(channel, "term-length=" + termLength);
     }
 
     /**
-     * The receiver's channel. Over UDP the sender may be a window ahead of the receiver: a window smaller than bandwidth
-     * times round trip leaves the wire idle, and one larger than the socket's buffer loses packets. So the window is the
-     * largest buffer that the system grants a socket, and at most half a term, the most that Aeron has in flight.
+     * Returns the receiver's channel. Over UDP its window is the largest buffer that the system grants a socket, at most
+     * half a term. A window below bandwidth times round trip leaves the wire idle, and one above the socket's buffer loses
+     * packets.
      */
     public String receives(String channel) {
         if (channel.startsWith("aeron:ipc")) {
@@ -150,7 +146,7 @@ public record TransportSettings(Optional<Path> directory, boolean sharesDriver, 
     }
 
     private static long socketBufferLimit() {
-        // In one read: the kernel ends such a file after the first, for which readString takes a single byte.
+        // Read with one call, since such a file ends after the first; readString would get a single byte.
         try (BufferedReader limit = Files.newBufferedReader(SOCKET_BUFFER_LIMIT)) {
             return Long.parseLong(limit.readLine().strip());
         } catch (IOException | NumberFormatException unknown) {

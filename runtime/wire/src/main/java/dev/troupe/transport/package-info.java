@@ -1,6 +1,6 @@
 /**
- * The transport of tensors between ranks: the {@link dev.troupe.transport.Transport} of a node with its listener, settings,
- * counters and faults, and the addresses of nodes. Plain types, no Aeron; the implementation is in
- * {@code dev.troupe.transport.link}.
+ * The interface of the transport of tensors between ranks: {@link dev.troupe.transport.Transport}, its listener, settings,
+ * counters and faults, and the addresses of nodes. Plain types without Aeron; {@code dev.troupe.transport.link} implements
+ * it.
  */
 package dev.troupe.transport;

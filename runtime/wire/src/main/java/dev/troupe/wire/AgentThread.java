@@ -6,8 +6,8 @@ import org.agrona.concurrent.Agent;
 import org.agrona.concurrent.IdleStrategy;
 
 /**
- * The thread of an agent, which works round by round and idles in between. It ends at the first error, unlike the thread of
- * Agrona's {@code AgentRunner}, and a wait for its end has a bound. {@link Agent#onStart} is not called.
+ * The thread of an agent, which works in rounds and idles in between. Unlike the thread of Agrona's {@code AgentRunner}, it
+ * ends at the first error, and a wait for its end has a bound. {@link Agent#onStart} is not called.
  *
  * <p>Thread rule: any thread.
  */
@@ -19,9 +19,9 @@ public final class AgentThread {
     private volatile boolean isRunning = true;
 
     /**
-     * @param agent has its {@link Agent#roleName} as the name of the thread; closed on it, after an error too
-     * @param onError receives an error that ends the thread, before the agent is closed, and of one as it is closed; on
-     *     the thread
+     * @param agent its {@link Agent#roleName} names the thread, which also closes it
+     * @param onError receives the error that ends the thread, before the agent is closed, and an error of the close; called
+     *         on the thread
      */
     public AgentThread(Agent agent, IdleStrategy idle, ErrorHandler onError) {
         this.agent = agent;
@@ -40,7 +40,7 @@ public final class AgentThread {
                 idle.idle(agent.doWork());
             }
         } catch (Throwable error) {
-            // An Error too: others wait for the agent's work.
+            // Catches each Throwable, since others wait for the agent's work.
             onError.onError(error);
         } finally {
             isRunning = false;
@@ -56,27 +56,30 @@ public final class AgentThread {
         }
     }
 
-    /** Whether the agent has not been stopped, and has not ended. */
+    /** Returns whether the agent has neither been stopped nor ended. */
     public boolean isRunning() {
         return isRunning;
     }
 
-    /** Whether this is the thread of the caller. */
+    /** Returns whether the caller runs on this thread. */
     public boolean isCurrent() {
         return Thread.currentThread() == thread;
     }
 
-    /** Asks the thread to end after its round; the caller ends its rest. */
+    /** Asks the thread to end after its round; does not wake it. */
     public void stop() {
         isRunning = false;
     }
 
-    /** Waits for the end of the thread; returns whether it has ended. */
+    /** Waits for the end of the thread; returns whether it ended in time. */
     public boolean join(long timeoutSeconds) {
         return joinedInTime(thread, timeoutSeconds);
     }
 
-    /** Waits for the end of a thread through interrupts, which are kept for the caller; returns whether it has ended. */
+    /**
+     * Waits for the end of a thread, also while the caller is interrupted; returns whether it ended in time. Interrupts are
+     * kept.
+     */
     public static boolean joinedInTime(Thread thread, long timeoutSeconds) {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(timeoutSeconds);
         boolean isInterrupted = false;
@@ -93,7 +96,7 @@ public final class AgentThread {
         return !thread.isAlive();
     }
 
-    /** The point in the code at which the thread is, for a message. */
+    /** Returns the thread's current point in the code, for a message. */
     public String whereItIs() {
         StackTraceElement[] stack = thread.getStackTrace();
         return stack.length == 0 ? "its end" : stack[0] + (stack.length > 1 ? ", called by " + stack[1] : "");

@@ -9,10 +9,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A client of a media driver, which outlives the same pauses of a process as the driver does.
+ * A client of a media driver. It survives the same pauses of a process as the driver.
  *
- * <p>Thread rule: one of {@link #invoked} belongs to one thread, which calls {@link #invoke} in each of its rounds; any
- * thread may call one of {@link #withThread}.
+ * <p>Thread rule: the client of {@link #invoked} belongs to one thread, which calls {@link #invoke} in each round; the
+ * client of {@link #withThread} to any thread.
  */
 public final class DriverClient implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(DriverClient.class);
@@ -32,14 +32,14 @@ public final class DriverClient implements AutoCloseable {
     /**
      * Connects a client that does its housekeeping on its owner's thread.
      *
-     * @param user what it is for, as in "the Aeron client of the transport"
+     * @param user the user's name in messages, as in "the Aeron client of the transport"
      * @throws io.aeron.exceptions.AeronException if no driver answers
      */
     public static DriverClient invoked(Path driverDirectory, String user) {
         return new DriverClient(driverDirectory, user, true);
     }
 
-    /** As {@link #invoked}, but a thread of the client does its housekeeping. */
+    /** Connects a client with a housekeeping thread of its own; otherwise as {@link #invoked}. */
     public static DriverClient withThread(Path driverDirectory, String user) {
         return new DriverClient(driverDirectory, user, false);
     }
@@ -50,13 +50,13 @@ public final class DriverClient implements AutoCloseable {
         LOG.debug("where it came from", error);
     }
 
-    /** Returns the client for its streams; it is closed with this. */
+    /** Returns the client for streams; it is closed with this object. */
     public Aeron aeron() {
         return aeron;
     }
 
     /**
-     * Does the housekeeping of a client of {@link #invoked}; returns the amount of work.
+     * Does the housekeeping of an {@link #invoked} client; returns the amount of work.
      *
      * @throws IllegalStateException if the client has closed itself
      */

@@ -4,10 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import org.agrona.DirectBuffer;
 
-/**
- * The memory of a stream as a segment. The segment is kept, since the buffers of a stream lie in one mapping for its whole
- * life. One thread at a time.
- */
+/** The memory of a stream as a cached segment: the buffers of a stream stay in one mapping. One thread at a time. */
 public final class LogMemory {
     private ByteBuffer mapping;
     private MemorySegment segment = MemorySegment.NULL;

@@ -3,10 +3,10 @@ package dev.troupe.wire;
 import org.agrona.concurrent.ManyToOneConcurrentLinkedQueue;
 
 /**
- * The commands of other threads to an agent, and its rest while there are none.
+ * The queue of commands from other threads to an agent, which rests while the queue is empty.
  *
- * <p>Thread rule: any thread puts commands in and wakes the agent; the agent's thread takes them and rests. Once it has
- * ended, any thread may take what is left, one at a time.
+ * <p>Thread rule: any thread puts commands in and wakes the agent; the agent's thread takes them and rests. After its end
+ * any thread may take the remaining commands, one thread at a time.
  *
  * @param <C> the type of the commands
  */
@@ -15,7 +15,6 @@ public final class Mailbox<C> {
     private final Rest rest;
     private volatile boolean isResting;
 
-    /** Creates a mailbox of commands that end a rest. */
     public Mailbox(Rest rest) {
         this.rest = rest;
     }
@@ -28,25 +27,26 @@ public final class Mailbox<C> {
         }
     }
 
-    /** Takes the command that was put in first, or null. */
+    /** Takes the oldest command, or returns null. */
     public C poll() {
         return commands.poll();
     }
 
-    /** Ends the agent's rest, or keeps it from the next one; one that has never rested may rest once. */
+    /** Ends the agent's rest or prevents its next one, unless the agent has never rested. */
     public void wake() {
         rest.wake();
     }
 
     /**
-     * Rests until there is a command, the agent is woken, or the time is over.
+     * Rests until a command arrives, the agent is woken, or the time is over.
      *
-     * @param watchesConnections whether a watched connection that is ready ends the rest too; it has whole milliseconds
-     *     then
+     * @param watchesConnections whether a watched connection that is ready ends the rest too; the rest then has whole
+     *         milliseconds
      */
     public void rest(long nanos, boolean watchesConnections) {
         rest.begin();
-        // Set before the queue is read, as put() reads it after its offer: one of the two sees the other.
+        // Set before the queue is read, as put() reads it after its offer, so that at least one of them sees the other's
+        // change.
         isResting = true;
         if (commands.isEmpty()) {
             rest.during(nanos, watchesConnections);

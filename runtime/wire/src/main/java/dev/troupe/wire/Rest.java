@@ -10,22 +10,21 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The rest of a thread that looks after connections, and perhaps also after streams in memory, with frames that wake no
- * thread.
+ * The rest of a thread that serves connections, and possibly also streams in memory, which wake no thread.
  *
  * <p>Thread rule: one thread rests and watches; any thread wakes it.
  */
 public final class Rest implements AutoCloseable {
     private final Selector selector;
     private volatile Thread resting;
-    /** Of the next rest. */
+    /** The limit of the next rest that watches connections. */
     private long mostMillis = Long.MAX_VALUE;
 
     private Rest(Selector selector) {
         this.selector = selector;
     }
 
-    /** Makes a rest in which connections can be watched. */
+    /** Creates a rest that can watch connections. */
     public static Rest open() {
         try {
             return new Rest(Selector.open());
@@ -35,14 +34,14 @@ public final class Rest implements AutoCloseable {
         }
     }
 
-    /** Watches a connection that does not wait, until it is closed. */
+    /** Watches a non-blocking connection until it is closed. */
     public SelectionKey watch(SocketChannel socket) throws IOException {
         return socket.register(selector, SelectionKey.OP_READ);
     }
 
     /**
-     * Lets go of connections that are closed, which the kernel would hold until the next rest. The next rest ends at once,
-     * since a wake may have ended here.
+     * Releases closed connections, which the kernel would otherwise hold until the next rest. The next rest ends at once,
+     * since this call may have consumed a wake.
      */
     public void settle() {
         try {
@@ -54,7 +53,7 @@ public final class Rest implements AutoCloseable {
         }
     }
 
-    /** The next rest in which connections are watched ends after this time at the latest. On the thread that rests. */
+    /** Limits the next rest that watches connections. Called by the resting thread. */
     public void atMost(long nanos) {
         mostMillis = Math.min(mostMillis, millis(nanos));
     }
@@ -70,17 +69,17 @@ public final class Rest implements AutoCloseable {
         mostMillis = Long.MAX_VALUE;
     }
 
-    /** The whole milliseconds of a time, at least one: a selector without a time waits for ever. */
+    /** Returns a time in milliseconds, rounded up to at least one: for a selector zero means no limit. */
     private static long millis(long nanos) {
         return Math.max(1, Math.ceilDiv(nanos, TimeUnit.MILLISECONDS.toNanos(1)));
     }
 
-    /** A wake from now on reaches this thread, and keeps it from its next rest. */
+    /** Directs wakes to the calling thread from now on. */
     void begin() {
         resting = Thread.currentThread();
     }
 
-    /** Rests until the thread is woken or the time is over, or with {@code watches} as {@link #untilReady} does. */
+    /** Rests until the thread is woken or the time is over; with {@code watches} as {@link #untilReady}. */
     void during(long nanos, boolean watches) {
         if (watches) {
             untilReady(millis(nanos));
@@ -89,7 +88,7 @@ public final class Rest implements AutoCloseable {
         }
     }
 
-    /** Wakes the thread, or keeps it from its next rest; one that has never rested may rest once. */
+    /** Ends the rest or prevents the next one, unless the thread has never rested. */
     public void wake() {
         selector.wakeup();
         LockSupport.unpark(resting);

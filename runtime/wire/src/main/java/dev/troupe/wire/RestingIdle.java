@@ -2,11 +2,10 @@ package dev.troupe.wire;
 
 import org.agrona.concurrent.IdleStrategy;
 
-/** An idle strategy of rests that a command ends. It begins again after each round with work. One thread. */
+/** An idle strategy with rests that a command ends. Each round with work resets it. One thread. */
 public abstract class RestingIdle implements IdleStrategy {
     private final Mailbox<?> mailbox;
 
-    /** Creates a strategy that rests at a mailbox. */
     protected RestingIdle(Mailbox<?> mailbox) {
         this.mailbox = mailbox;
     }
@@ -20,7 +19,7 @@ public abstract class RestingIdle implements IdleStrategy {
         }
     }
 
-    /** Rests as {@link Mailbox#rest} does. */
+    /** Rests; see {@link Mailbox#rest}. */
     protected final void rest(long nanos, boolean watchesConnections) {
         mailbox.rest(nanos, watchesConnections);
     }

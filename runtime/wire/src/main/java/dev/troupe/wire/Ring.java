@@ -11,11 +11,10 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
 /**
- * A ring buffer of memory that two processes of a machine share, for payloads from one to the other. The frames of a
- * stream carry the position after their payload. The writer never writes beyond the free room, and the reader frees
- * room as it reads.
+ * A ring buffer in memory that two processes of a machine share, for payloads in one direction. Each frame carries the
+ * position after its payload. The writer writes only into free space, and the reader frees space as it reads.
  *
- * <p>Thread rule: each process has an object of its own, for one thread.
+ * <p>Thread rule: each process has its own object, for one thread.
  */
 public final class Ring implements AutoCloseable {
     private static final int HEADER_BYTES = TransportSettings.RING_HEADER_BYTES;
@@ -40,7 +39,7 @@ public final class Ring implements AutoCloseable {
     public static Ring create(Path file, int capacity) throws IOException {
         Files.createDirectories(file.getParent());
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
-            // Every page is written, since a page without room at its first touch would end the process.
+            // Writes every page now, since the first touch of a page would kill the process if the file system were full.
             ByteBuffer zeros = ByteBuffer.allocate(HEADER_BYTES);
             long at = 0;
             while (at < HEADER_BYTES + capacity) {
@@ -52,8 +51,8 @@ public final class Ring implements AutoCloseable {
     }
 
     /**
-     * Opens a ring for its reader, and deletes its name: its memory is freed with its two processes, even if they
-     * are killed.
+     * Opens a ring for its reader, and deletes its name, so that its memory is freed when both processes have ended or are
+     * killed.
      */
     public static Ring open(Path file) throws IOException {
         Ring ring = new Ring(file);
@@ -61,17 +60,17 @@ public final class Ring implements AutoCloseable {
         return ring;
     }
 
-    /** How far this side is. */
+    /** Returns the positions of this side. */
     public RingPositions positions() {
         return positions;
     }
 
-    /** Returns the bytes that can be written now in one piece: all that are wanted, or fewer in whole units, or 0. */
+    /** Returns the bytes that can be written now in one piece: {@code wanted}, or fewer in whole units, or 0. */
     public int room(int wanted) {
         return positions.room(wanted);
     }
 
-    /** Returns the memory for the next payload, of the bytes that {@link #room} returned. */
+    /** Returns the memory of the next payload; {@code length} is a result of {@link #room}. */
     public MemorySegment next(int length) {
         return payloads.asSlice(positions.start(), length);
     }
@@ -88,7 +87,7 @@ public final class Ring implements AutoCloseable {
 
     /** Frees all bytes up to a position, read or not. */
     public void free(long end) {
-        if (positions.told(end)) {
+        if (positions.advanceTo(end)) {
             positions.free(end);
         }
     }

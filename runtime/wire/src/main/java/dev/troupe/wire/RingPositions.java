@@ -5,10 +5,10 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 
 /**
- * The positions of a writer and a reader in a ring, wherever its payloads are: they count bytes from the beginning of time.
- * The reader's process writes its position back, in eight bytes of memory that both processes see.
+ * The positions of a writer and a reader in a ring, as counts of bytes since its creation. The reader publishes its position
+ * in eight bytes of memory that both processes see.
  *
- * <p>Thread rule: each process has an object of its own, for one thread.
+ * <p>Thread rule: each process has its own object, for one thread.
  */
 public final class RingPositions {
     /** Payloads begin at multiples of these bytes. */
@@ -17,15 +17,18 @@ public final class RingPositions {
 
     private final MemorySegment shared;
     private final long capacity;
-    /** The position up to which this side has written, or has read of payloads in frames. */
+    /**
+     * The position of this side: the end of the last written payload, or of the last payload that a received frame has
+     * named.
+     */
     private long position;
-    /** The reader's: the position up to which it has given room back. */
+    /** The position up to which the reader has freed space. */
     private long freed;
 
     /**
-     * Of a ring in which nothing is written.
+     * Creates the positions of an empty ring.
      *
-     * @param shared memory that both processes see, which begins with eight bytes of zeros
+     * @param shared memory that both processes see, beginning with eight zero bytes
      * @param capacity bytes, a multiple of {@link #UNIT_BYTES}
      */
     public RingPositions(MemorySegment shared, long capacity) {
@@ -33,19 +36,18 @@ public final class RingPositions {
         this.capacity = capacity;
     }
 
-    /** Returns the bytes that can be written now in one piece: all that are wanted, or fewer in whole units, or 0. */
+    /** Returns the bytes that can be written now in one piece: {@code wanted}, or fewer in whole units, or 0. */
     public int room(int wanted) {
         long read = (long) POSITION.getAcquire(shared, 0L);
         long free = Math.min(capacity - (position - read), capacity - position % capacity);
         return (int) Math.min(wanted, free);
     }
 
-    /** Returns the position in the ring of the next payload. */
+    /** Returns the offset in the ring of the next payload. */
     public long start() {
         return position % capacity;
     }
 
-    /** Returns the position up to which this side has written, or has read of payloads in frames. */
     public long position() {
         return position;
     }
@@ -56,12 +58,12 @@ public final class RingPositions {
         return position;
     }
 
-    /** Forgets payloads that begin at a position or after it: no frame has named them. */
+    /** Takes back the payloads from a position on, which no frame has named. */
     public void retreat(long to) {
         position = to;
     }
 
-    /** Whether a payload that ends at a position is one that the writer can have written and a frame may name next. */
+    /** Returns whether a frame may name a payload with this end and length next. */
     public boolean holds(long end, int length) {
         long start = end - units(length);
         return isAhead(end) && end % UNIT_BYTES == 0 && start >= position
@@ -72,13 +74,13 @@ public final class RingPositions {
         return end > position && end - freed <= capacity;
     }
 
-    /** Returns the position in the ring of a payload that it {@link #holds}. */
+    /** Returns the offset in the ring of a payload that it {@link #holds}. */
     public long start(long end, int length) {
         return (end - units(length)) % capacity;
     }
 
-    /** Frames have named all payloads up to a position; returns false if none can end there. */
-    public boolean told(long end) {
+    /** Advances to the end of the last payload that a frame has named; returns false if no payload can end there. */
+    public boolean advanceTo(long end) {
         if (!isAhead(end)) {
             return false;
         }
@@ -86,7 +88,7 @@ public final class RingPositions {
         return true;
     }
 
-    /** Gives the room of all payloads up to a position back, after frames have {@link #told named} them. */
+    /** Frees the space of all payloads up to a position, after frames have named them. */
     public void free(long end) {
         freed = end;
         POSITION.setRelease(shared, 0L, end);

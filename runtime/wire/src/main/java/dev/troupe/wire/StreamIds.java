@@ -1,30 +1,25 @@
 package dev.troupe.wire;
 
 /**
- * The register of Aeron's stream ids: each use of the wire has a range of its own, so that no two uses of one media driver
- * meet. Ids change with each move of ranks, and with each process, since the streams of a killed process exist for as long
- * as a process may pause. A group that starts again in its place keeps its ids: its frames have epochs.
+ * The register of Aeron's stream ids, with a range for each use of the wire, so that uses of one media driver never collide.
+ * Ids change with each move of ranks and with each process, since the streams of a killed process remain for a while. A
+ * group that restarts in its place keeps its ids, since its frames carry epochs.
  *
- * <table>
- * <caption>Ranges</caption>
- * <tr><th>use</th><th>ids</th></tr>
- * <tr><td>the transport, of a process to itself</td><td>from -2,147,483,648 up, by the driver's number of the
- * client</td></tr>
- * <tr><td>the transport, between nodes</td><td>from 7,000 + pairs of nodes down, a block of pairs for each move of
- * ranks</td></tr>
- * <tr><td>collectives</td><td>from 100,000 up, 64 for each group and move of ranks</td></tr>
- * <tr><td>copies of snapshots</td><td>from 1,000,000,000 up, by the door of the receiving process</td></tr>
- * </table>
+ * <table> <caption>Ranges</caption> <tr><th>use</th><th>ids</th></tr> <tr><td>the transport, of a process to
+ * itself</td><td>from -2,147,483,648 up, by the driver's number of the client</td></tr> <tr><td>the transport, between
+ * nodes</td><td>from 7,000 + pairs of nodes down, a block of pairs for each move of ranks</td></tr>
+ * <tr><td>collectives</td><td>from 100,000 up, 64 for each group and move of ranks</td></tr> <tr><td>copies of
+ * snapshots</td><td>from 1,000,000,000 up, by the door of the receiving process</td></tr> </table>
  */
 public final class StreamIds {
-    /** The most members of a group between processes. */
+    /** The most members of a group that spans processes. */
     public static final int MOST_MEMBERS = 64;
-    /** The doors of processes are below this number. */
+    /** The limit of the numbers of processes' streams for copies. */
     public static final int MOST_DOORS = 1 << 30;
     private static final int OF_PROCESSES = Integer.MIN_VALUE;
-    /** Half the negative numbers: as many clients of one driver as there will ever be, and as many moves of ranks. */
+    /** Half of the negative numbers, far more than any driver has clients or any run moves of ranks. */
     private static final int MOST_CLIENTS = 1 << 30;
-    /** Other programs often use 0 by default. */
+    /** Not 0, which other programs often use by default. */
     private static final int OF_NODES = 7000;
     private static final int OF_GROUPS = 100_000;
     private static final int OF_COPIES = 1_000_000_000;
@@ -33,7 +28,7 @@ public final class StreamIds {
     }
 
     /**
-     * The stream of a process to itself.
+     * Returns the stream of a process to itself.
      *
      * @param clientId the number that the driver gave to the client
      */
@@ -42,9 +37,9 @@ public final class StreamIds {
     }
 
     /**
-     * The transport's stream from one node to another.
+     * Returns the transport's stream from one node to another.
      *
-     * @param since the epoch since which both have their present ranks
+     * @param since the epoch since which both nodes have their current ranks
      */
     public static int ofNodes(int fromNode, int toNode, int nodeCount, int since) {
         long pairs = (long) nodeCount * nodeCount;
@@ -54,16 +49,16 @@ public final class StreamIds {
     }
 
     /**
-     * The stream of a member to the others of its group.
+     * Returns the stream from a member to the others of its group.
      *
-     * @param number number of the group, the same for all its members and of no other group of their nodes
+     * @param number the number of the group, unique among the groups of its members' nodes
      */
     public static int ofMember(int number, int member) {
         return Math.toIntExact(OF_GROUPS + within((long) number * MOST_MEMBERS + member, OF_COPIES - OF_GROUPS,
                 "groups and moves of ranks"));
     }
 
-    /** The stream on which all nodes send copies to a process. */
+    /** Returns the stream on which all nodes send copies to a process. */
     public static int ofCopies(int door) {
         return Math.toIntExact(OF_COPIES + within(door, MOST_DOORS, "doors"));
     }

@@ -6,18 +6,16 @@ import java.util.zip.CRC32C;
 import org.agrona.DirectBuffer;
 
 /**
- * A view of a part of an Agrona buffer through the JDK's types: its CRC32C, and a memory segment for an engine. One
- * thread at a time.
+ * A view of a part of an Agrona buffer through the JDK's types, for a CRC32C or an engine. One thread at a time.
  *
- * <p>The duplicate of the underlying byte buffer is kept, since the buffers of a stream are the same three for its
- * whole life; only the segment handed to the engine is a fresh (small) object.
+ * <p>The duplicate of the byte buffer is cached, since a stream uses the same three buffers for its whole life.
  */
 public final class Window {
     private final CRC32C crc = new CRC32C();
     private ByteBuffer owner;
     private ByteBuffer view;
 
-    /** The CRC32C of these bytes. The buffer must wrap a {@link ByteBuffer}, as Aeron's buffers do. */
+    /** Returns the CRC32C of these bytes. The buffer must wrap a {@link ByteBuffer}, as Aeron's buffers do. */
     public int checksum(DirectBuffer buffer, int offset, int length) {
         point(buffer, offset, length);
         crc.reset();
@@ -25,7 +23,7 @@ public final class Window {
         return (int) crc.getValue();
     }
 
-    /** These bytes as a segment of exactly their length, valid as long as the buffer's memory is. */
+    /** Returns these bytes as a segment, valid as long as the buffer's memory. */
     public MemorySegment segment(DirectBuffer buffer, int offset, int length) {
         point(buffer, offset, length);
         return MemorySegment.ofBuffer(view);

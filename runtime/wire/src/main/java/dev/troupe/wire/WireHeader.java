@@ -6,8 +6,8 @@ import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
 
 /**
- * The header in front of every frame; the schema is {@code frames.sbe.xml}. All nodes of a cluster run one version of it.
- * One thread at a time.
+ * The header of every frame; its schema is {@code frames.sbe.xml}. All nodes of a cluster use one version. One thread at a
+ * time.
  */
 public final class WireHeader {
     public static final int BYTES = FrameHeaderEncoder.ENCODED_LENGTH;
@@ -24,38 +24,38 @@ public final class WireHeader {
                 .version(FrameHeaderEncoder.SCHEMA_VERSION);
     }
 
-    /** Writes the checksum into the header that was written last. */
+    /** Writes the checksum into the last written header. */
     public void checksum(int checksum) {
         encoder.checksum(Integer.toUnsignedLong(checksum));
     }
 
-    /** Reads a header; the buffer must have {@link #BYTES} from there on. */
+    /** Reads a header of {@link #BYTES} bytes. */
     public void read(DirectBuffer buffer, int at) {
         decoder.wrap(buffer, at);
     }
 
-    /** Whether the header that was read is one of this wire, of whatever version. */
+    /** Returns whether the header read has Troupe's magic, in any version. */
     public boolean isFrame() {
         return (int) decoder.magic() == MAGIC;
     }
 
-    /** Whether the header that was read is of this version. */
+    /** Returns whether the header read is of this version. */
     public boolean isOfVersion() {
         return decoder.schemaId() == FrameHeaderDecoder.SCHEMA_ID
                 && decoder.version() == FrameHeaderDecoder.SCHEMA_VERSION;
     }
 
-    /** Whether a block of this kind and length follows the header that was read. */
+    /** Returns whether a block of this template and length follows the header read. */
     public boolean isOf(int templateId, int blockLength) {
         return decoder.templateId() == templateId && decoder.blockLength() == blockLength;
     }
 
-    /** The checksum in the header that was read. */
+    /** Returns the checksum of the header read. */
     public int checksum() {
         return (int) decoder.checksum();
     }
 
-    /** Reads a header; whether it is one of this version with a block of this kind and length. */
+    /** Reads a header; returns whether it is of this version, with a block of this template and length. */
     public boolean reads(DirectBuffer buffer, int at, int templateId, int blockLength) {
         read(buffer, at);
         return isFrame() && isOfVersion() && isOf(templateId, blockLength);

@@ -117,8 +117,8 @@ class RingTest {
         Sent first = send(new byte[128]);
         Sent second = send(new byte[64]);
         RingPositions positions = reader.positions();
-        assertTrue(positions.told(first.end()) && positions.told(second.end()));
-        assertFalse(positions.told(second.end()), "once");
+        assertTrue(positions.advanceTo(first.end()) && positions.advanceTo(second.end()));
+        assertFalse(positions.advanceTo(second.end()), "once");
         assertFalse(positions.holds(second.end(), 64), "once");
         assertEquals(CAPACITY - 192, writer.room(CAPACITY));
         assertTrue(positions.holds(CAPACITY, CAPACITY - 192));

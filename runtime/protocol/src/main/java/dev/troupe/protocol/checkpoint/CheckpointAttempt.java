@@ -1,8 +1,8 @@
 package dev.troupe.protocol.checkpoint;
 
 /**
- * A checkpoint after a number of steps, begun in this epoch. If the run goes back and reaches the same step again, or
- * continues under another coordinator, the epoch is a later one.
+ * An attempt to write the checkpoint of a commit. Its epoch distinguishes it from an earlier attempt at the same step,
+ * before the run went back or continued under another coordinator.
  */
 public record CheckpointAttempt(long stepsDone, int epoch, CheckpointWay way) {
 }

@@ -7,8 +7,8 @@ import java.util.Optional;
 /** A command of the checkpoint's machine to its shell. */
 public sealed interface CheckpointCommand {
     /**
-     * Every node is to write the parts of its ranks from their snapshots; {@link CheckpointEvent.PartWritten} or
-     * {@link CheckpointEvent.PartFailed} answers for each rank.
+     * Order every node to write the parts of its ranks from their snapshots; {@link CheckpointEvent.PartWritten} or {@link
+     * CheckpointEvent.PartFailed} answers for each rank.
      *
      * @param hosts for each rank its node
      */
@@ -19,8 +19,8 @@ public sealed interface CheckpointCommand {
     }
 
     /**
-     * These ranks are to write their parts. {@link CheckpointEvent.PartWritten} or {@link CheckpointEvent.PartFailed}
-     * answers for each; {@link CheckpointEvent.Refused} for all, if there is no room.
+     * Order these ranks to write their parts. {@link CheckpointEvent.PartWritten} or {@link CheckpointEvent.PartFailed}
+     * answers for each; {@link CheckpointEvent.Refused} for all, if the disk lacks space.
      */
     record HaveRanksWrite(CheckpointAttempt attempt, List<Integer> ranks) implements CheckpointCommand {
         public HaveRanksWrite {
@@ -29,8 +29,8 @@ public sealed interface CheckpointCommand {
     }
 
     /**
-     * All parts are written: commit the checkpoint, with the scale of the next step; {@link CheckpointEvent.Stands} or
-     * {@link CheckpointEvent.Refused} answers.
+     * Commit the checkpoint, after all parts are written, with the loss scale of the next step; {@link
+     * CheckpointEvent.Stands} or {@link CheckpointEvent.Refused} answers.
      */
     record CommitParts(CheckpointAttempt attempt, LossScale lossScale,
             List<CheckpointPart> parts) implements CheckpointCommand {
@@ -46,16 +46,18 @@ public sealed interface CheckpointCommand {
     record ReportWritten(long stepsDone) implements CheckpointCommand {
     }
 
-    /** The run continues without this checkpoint, for the reason in this sentence. */
+    /** Report that the run continues without this checkpoint. */
     record ReportFailed(long stepsDone, String why) implements CheckpointCommand {
     }
 
-    /** Report to the run that updates can overwrite nothing that this checkpoint, written during training, needs. */
+    /**
+     * Report to the run that no update can overwrite a state that this checkpoint, written during training, still needs.
+     */
     record ReportPinned(CheckpointAttempt attempt) implements CheckpointCommand {
     }
 
     /**
-     * Report to the run that nothing of this checkpoint is in progress any more.
+     * Report to the run that all work on this checkpoint has ended.
      *
      * @param isWritten whether it is complete on disk
      * @param failure the reason why it is not, if the run waits for it

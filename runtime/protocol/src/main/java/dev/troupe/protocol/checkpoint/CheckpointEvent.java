@@ -17,18 +17,21 @@ public sealed interface CheckpointEvent {
         }
     }
 
-    /** These ranks were started again and are ready; a part that one of them had not written is to be written again. */
+    /** These ranks have restarted and are ready; parts that they had not written are written again. */
     record RanksRestarted(List<Integer> ranks) implements CheckpointEvent {
         public RanksRestarted {
             ranks = List.copyOf(ranks);
         }
     }
 
-    /** The run goes back before the commit of the checkpoint that it waits for. */
+    /** The run goes back to a commit before the checkpoint that it waits for. */
     record Withdrawn() implements CheckpointEvent {
     }
 
-    /** A node holds the snapshots of these ranks at the commit, for their parts: no later update overwrites them. */
+    /**
+     * A node has pinned the snapshots of these ranks at the commit: no later update overwrites them before their parts are
+     * written.
+     */
     record Pinned(CheckpointAttempt attempt, List<Integer> ranks) implements CheckpointEvent {
         public Pinned {
             ranks = List.copyOf(ranks);
@@ -42,7 +45,7 @@ public sealed interface CheckpointEvent {
     record PartWritten(CheckpointAttempt attempt, int rank, CheckpointPart part) implements CheckpointEvent {
     }
 
-    /** A rank's part cannot be written, for the reason in this sentence. */
+    /** A rank's part cannot be written. */
     record PartFailed(CheckpointAttempt attempt, int rank, String why) implements CheckpointEvent {
     }
 
@@ -50,18 +53,17 @@ public sealed interface CheckpointEvent {
     record Stands(CheckpointAttempt attempt) implements CheckpointEvent {
     }
 
-    /** The checkpoint cannot be committed, or not be begun, for the reason in this sentence. */
+    /** The checkpoint cannot begin, or cannot be committed. */
     record Refused(CheckpointAttempt attempt, String why) implements CheckpointEvent {
     }
 
     record Deleted(CheckpointAttempt attempt) implements CheckpointEvent {
     }
 
-    /** A node has left, for the reason in this sentence. */
     record NodeGone(String node, String reason) implements CheckpointEvent {
     }
 
-    /** The run has waited for the checkpoint in progress for as long as it may. */
+    /** The run has waited for the checkpoint for the longest time allowed. */
     record Overdue() implements CheckpointEvent {
     }
 }

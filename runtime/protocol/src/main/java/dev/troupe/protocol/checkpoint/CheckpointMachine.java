@@ -10,16 +10,13 @@ import java.util.stream.IntStream;
 /**
  * The logic of checkpoints, one after the other, from the request of the run to the manifest.
  *
- * <pre>{@code
- *   IDLE --wanted--> WRITING --all parts--> COMMITTING --written--> IDLE
- *                       |                       |
- *                       +------> DELETING <-----+ --deleted--> IDLE
- * }</pre>
+ * <pre>{@code IDLE --wanted--> WRITING --all parts--> COMMITTING --written--> IDLE |                       | +------>
+ * DELETING <-----+ --deleted--> IDLE }</pre>
  *
- * <p>Whether the run waits is the {@linkplain CheckpointWay way} of the attempt. During training, nodes write the parts from
- * snapshots: a part belongs to a rank and a commit, not to an incarnation, and remains valid if the rank restarts; the run
- * continues without a checkpoint that fails, which is reported at once. If the run waits, ranks write their parts, and a
- * rank that was restarted before its part was written receives the command again; the run decides what a failure costs.
+ * <p>The {@linkplain CheckpointWay way} of the attempt determines whether the run waits. During training, nodes write the
+ * parts from snapshots. A part belongs to a rank and a commit, so it remains valid if the rank restarts. A failure is
+ * reported at once, and the run continues. If the run waits, ranks write their parts. A rank that restarts before its part
+ * is written receives the command again, and the run decides the consequence of a failure.
  *
  * <p>The machine reports to the run when the checkpoint is settled: it is written, or deleted. Answers of an earlier attempt
  * are dropped.
@@ -33,7 +30,7 @@ public final class CheckpointMachine {
 
     private final int rankCount;
     private final BitSet answered = new BitSet();
-    /** The ranks of which nothing can be overwritten any more: their states are held, or their parts are settled. */
+    /** The ranks with pinned states or finished parts, which no update can overwrite. */
     private final BitSet pinned = new BitSet();
     private final CheckpointParts parts = new CheckpointParts();
     private State state = State.IDLE;
@@ -89,7 +86,7 @@ public final class CheckpointMachine {
                 }
             }
             case CheckpointEvent.Moving _ -> {
-                // The run that waits for it waits longer.
+                // Only {@link #isOfThis} counts it.
             }
             case CheckpointEvent.Overdue() -> giveUp(commands);
         }
@@ -116,7 +113,7 @@ public final class CheckpointMachine {
         answered.clear();
         parts.clear();
         commands.add(switch (attempt.way()) {
-            case BESIDE -> new CheckpointCommand.WriteFromSnapshots(attempt, hosts);
+            case DURING_TRAINING -> new CheckpointCommand.WriteFromSnapshots(attempt, hosts);
             case AWAITED -> new CheckpointCommand.HaveRanksWrite(attempt,
                     IntStream.range(0, rankCount).boxed().toList());
         });
@@ -167,7 +164,10 @@ public final class CheckpointMachine {
         answer(rank, commands);
     }
 
-    /** A rank that restarts elsewhere writes its part; a snapshot of this commit may be lost with its node. */
+    /**
+     * Fails the parts of a lost node, which has the snapshots. If the run waits, a rank that restarts elsewhere writes its
+     * part.
+     */
     private void loseNode(String node, String reason, List<CheckpointCommand> commands) {
         for (int rank = 0; rank < hosts.size(); rank++) {
             if (hosts.get(rank).equals(node) && awaitsPart(attempt, rank) && !isAwaited()) {
@@ -176,7 +176,7 @@ public final class CheckpointMachine {
         }
     }
 
-    /** Deleted only when every part is answered for: a node that still writes would leave its file. */
+    /** A failed checkpoint is deleted only after every answer: a node that still writes would leave its file. */
     private void answer(int rank, List<CheckpointCommand> commands) {
         answered.set(rank);
         pin(List.of(rank), commands);

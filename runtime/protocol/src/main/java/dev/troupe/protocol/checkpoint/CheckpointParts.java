@@ -25,7 +25,7 @@ public final class CheckpointParts {
         return unwritten.values().stream().findFirst();
     }
 
-    /** Returns the parts by name: the manifest does not depend on the order of answers. */
+    /** Returns the parts by name, so that the manifest does not depend on the order of answers. */
     public List<CheckpointPart> inOrder() {
         return written.stream().sorted(Comparator.comparing(CheckpointPart::file)).toList();
     }

@@ -1,8 +1,8 @@
 package dev.troupe.protocol.checkpoint;
 
 /**
- * The limit on the wait of a run for a checkpoint without progress. It counts looks and not a clock: time in which nobody
- * looks does not count.
+ * The limit on a run's wait for a checkpoint without progress. It counts checks instead of reading a clock, so time without
+ * checks does not count.
  *
  * <p>Thread rule: none; one caller at a time.
  */
@@ -12,10 +12,9 @@ public final class CheckpointPatience {
     private long waitedNanos;
 
     /**
-     * @param timeoutNanos the time without progress after which a run stalls; the wait for a checkpoint ends after half
-     *     of it
-     * @param hangNanos the time after which a hang is assumed, which ends the wait too; 0 for never
-     * @param lookEveryNanos the time between two looks
+     * @param timeoutNanos the time without progress after which a run stalls; half of it is the limit here
+     * @param hangNanos the time without progress after which a rank hangs, which is a limit too; 0 for none
+     * @param lookEveryNanos the time between two checks
      */
     public CheckpointPatience(long timeoutNanos, long hangNanos, long lookEveryNanos) {
         this.patienceNanos = hangNanos == 0 ? timeoutNanos / 2 : Math.min(timeoutNanos / 2, hangNanos); // rounded down
@@ -26,7 +25,7 @@ public final class CheckpointPatience {
         waitedNanos = 0;
     }
 
-    /** Takes a look; returns whether the run, if it waits, has waited too long. */
+    /** Checks the wait; returns whether the run, if it waits, has waited too long. */
     public boolean isOver(boolean waits) {
         waitedNanos = waits ? waitedNanos + lookEveryNanos : 0;
         return waitedNanos > patienceNanos;

@@ -17,7 +17,7 @@ public final class CheckpointTimer {
         this.sinceNanos = nowNanos;
     }
 
-    /** A checkpoint is written, or could not be written: the next is due an interval from now. */
+    /** Restarts the interval, after a checkpoint was written or has failed. */
     public void restart(long nowNanos) {
         sinceNanos = nowNanos;
     }

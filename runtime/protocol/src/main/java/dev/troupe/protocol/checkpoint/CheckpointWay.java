@@ -1,9 +1,9 @@
 package dev.troupe.protocol.checkpoint;
 
-/** The way a checkpoint is written: with the run waiting for it, or not. */
+/** The way in which a checkpoint is written. */
 public enum CheckpointWay {
     /** Nodes write the parts from the snapshots of their ranks, while the run computes the next steps. */
-    BESIDE,
+    DURING_TRAINING,
     /** Ranks write their parts between two steps, and the run waits. */
     AWAITED
 }

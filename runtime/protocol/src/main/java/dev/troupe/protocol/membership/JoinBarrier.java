@@ -10,7 +10,7 @@ import java.util.TreeSet;
 import java.util.stream.Stream;
 
 /**
- * The nodes of a run that have joined, and the check that they may take part.
+ * The barrier that a run's nodes pass by joining, with the check that a node may take part.
  *
  * <p>Thread rule: none; one caller at a time. Times are nanoseconds of one monotonic clock.
  */
@@ -43,8 +43,8 @@ public final class JoinBarrier {
     }
 
     /**
-     * Returns the reason why a node may not join, in a sentence. A node that joins after all others starts no rank from the
-     * beginning, so its number of steps done may differ.
+     * Returns the reason why a node may not join, in a sentence. After the barrier is complete, a node may have another
+     * number of steps done, since it starts no rank from the beginning.
      */
     public Optional<String> refusal(String name, Map<String, String> keys) {
         if (!roster.ranks().containsKey(name)) {
@@ -75,12 +75,12 @@ public final class JoinBarrier {
                 : Optional.empty();
     }
 
-    /** Takes a node's progress with its kernels; the last report counts. */
+    /** Records a node's progress with its kernels; the last report counts. */
     public void warmUp(String name, WarmUpReport report) {
         warmUps.put(name, report);
     }
 
-    /** Returns whether all nodes with ranks have joined, and have run their kernels once. */
+    /** Returns whether all nodes with ranks have joined and have run their kernels once. */
     public boolean isReady() {
         return isComplete() && ofRanks().allMatch(WarmUpReport::isOver);
     }
@@ -102,7 +102,7 @@ public final class JoinBarrier {
         return warmUps.values().stream().mapToLong(WarmUpReport::longestKernelNanos).max().orElse(0);
     }
 
-    /** A node that has no ranks has no kernels to run before it gets some. */
+    /** A node without ranks has no kernels to run yet. */
     private Stream<WarmUpReport> ofRanks() {
         return roster.ranks().entrySet().stream().filter(node -> !node.getValue().isEmpty())
                 .map(node -> warmUps.getOrDefault(node.getKey(), WarmUpReport.UNDER_WAY));
@@ -126,12 +126,12 @@ public final class JoinBarrier {
         return missing.isEmpty();
     }
 
-    /** A node still starts, as its launcher sees: the time for joining begins anew. */
+    /** Restarts the time for joining, since the launcher sees that a node is still starting. */
     public void othersStart(long nowNanos) {
         sinceNanos = nowNanos;
     }
 
-    /** Returns a sentence on the nodes that did not join in time; empty while there is time left. */
+    /** Returns a sentence on the nodes that did not join in time; empty before that time. */
     public Optional<String> overdue(long nowNanos) {
         return isComplete() || nowNanos - sinceNanos <= roster.joinTimeout().toNanos()
                 ? Optional.empty()

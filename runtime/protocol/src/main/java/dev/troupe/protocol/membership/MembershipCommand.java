@@ -10,18 +10,17 @@ import java.util.Optional;
 /**
  * A command of a {@link MembershipMachine}.
  *
- * @param <N> a process of a node
+ * @param <N> the identity of a node's process
  */
 public sealed interface MembershipCommand<N> {
-    /** Refuse a node, for the reason in this sentence. */
     record Refuse<N>(N node, String why) implements MembershipCommand<N> {
     }
 
-    /** A node has joined. Watch its process, and report its end. */
+    /** Watch the process of a node that has joined, and report its end. */
     record Watch<N>(N node, String name) implements MembershipCommand<N> {
     }
 
-    /** Watch a process again after a moment, and report its end as certain then. */
+    /** Watch a process again after a moment; a second report of its end is certain. */
     record WatchAgain<N>(N node, String name) implements MembershipCommand<N> {
     }
 
@@ -29,16 +28,16 @@ public sealed interface MembershipCommand<N> {
     record ReportMissing<N>(List<String> names) implements MembershipCommand<N> {
     }
 
-    /** Have a node obey no earlier coordinator, and ask again. */
+    /** Order a node to obey no earlier coordinator, and to ask again. */
     record Follow<N>(N node) implements MembershipCommand<N> {
     }
 
-    /** Have a node run its kernels once. */
+    /** Order a node to run its kernels once. */
     record RunKernels<N>(N node) implements MembershipCommand<N> {
     }
 
     /**
-     * The run begins: open its directory. If that fails, {@link MembershipEvent.CannotBegin} is the next event, and the
+     * Begin the run by opening its directory. If that fails, {@link MembershipEvent.CannotBegin} is the next event, and the
      * commands after this one are void.
      *
      * @param warmUpSeconds the time of the slowest node's kernels
@@ -47,21 +46,22 @@ public sealed interface MembershipCommand<N> {
     }
 
     /**
-     * The coordinator of the run was lost, and this one leads the run from now on.
+     * Lead the run from now on, since its earlier coordinator was lost.
      *
      * @param settings the settings of the run, with the newest checkpoint that was written
      */
     record TakeOver<N>(RunSettings settings, CoordinatorFailover failover) implements MembershipCommand<N> {
     }
 
-    /** Send a node the nodes of all ranks. */
+    /** Send a node the hosts of all ranks. */
     record Host<N>(N node) implements MembershipCommand<N> {
     }
 
     /**
-     * The run has another node.
+     * Add a node to the run.
      *
-     * @param versions by rank, the steps after which it has all states of the rank, if the run may continue from them
+     * @param versions for each rank, the commits (as steps done) of which the node has the complete state and from which the
+     *         run may continue
      */
     record AddNode<N>(String name, Map<Integer, List<Long>> versions) implements MembershipCommand<N> {
         public AddNode {
@@ -69,19 +69,19 @@ public sealed interface MembershipCommand<N> {
         }
     }
 
-    /** A node that joins a run in progress has been in an epoch of an earlier coordinator: continue in an epoch above it. */
+    /** Continue in an epoch above this one, in which a joining node has been under an earlier coordinator. */
     record Outrun<N>(String name, int epoch) implements MembershipCommand<N> {
     }
 
-    /** Every rank starts again from the commit of {@link TakeOver}, for this reason. */
+    /** Restart every rank from the commit of {@link TakeOver}. */
     record Recover<N>(String reason) implements MembershipCommand<N> {
     }
 
-    /** A node has left; report it. */
+    /** Report that a node has left. */
     record ReportGone<N>(String name) implements MembershipCommand<N> {
     }
 
-    /** The run has lost a node, for the reason in this sentence. */
+    /** Report to the run that it has lost a node. */
     record LoseNode<N>(String name, String reason) implements MembershipCommand<N> {
     }
 
@@ -89,11 +89,11 @@ public sealed interface MembershipCommand<N> {
     record StopAfterStep<N>() implements MembershipCommand<N> {
     }
 
-    /** The run does not begin, for the reason in this sentence; no file was written. */
+    /** Refuse the run; no file was written. */
     record RefuseRun<N>(String why) implements MembershipCommand<N> {
     }
 
-    /** The run ends, for the reason in this sentence if it failed. */
+    /** End the run, with the reason if it failed. */
     record End<N>(Optional<String> failure) implements MembershipCommand<N> {
     }
 }

@@ -8,14 +8,14 @@ import java.util.Optional;
 /**
  * An event of the membership of a run.
  *
- * @param <N> a process of a node; two processes under one name are not equal
+ * @param <N> the identity of a node's process; two processes of one name are not equal
  */
 public sealed interface MembershipEvent<N> {
     /**
-     * A node asks to take part. It repeats this until it is answered, and while its kernels run.
+     * A node asks to take part. It repeats the request until an answer comes, and while its kernels run.
      *
-     * @param isLocal whether the node is in the coordinator's own process, so that the cluster need not report it as up
-     * @param door the number of the stream on which the node's process receives copies of snapshots; 0 for none
+     * @param isLocal whether the node is in the coordinator's own process, so that it counts as a member at once
+     * @param door the number of the stream on which the node receives copies of snapshots; 0 for none
      * @param keys its compatibility keys
      * @param term the latest term that the node has received; 0 for none
      * @param report its report on the run, if it took part under a lost coordinator
@@ -29,8 +29,8 @@ public sealed interface MembershipEvent<N> {
     /**
      * The end of a node's process was reported.
      *
-     * @param isCertain whether the report can be believed at once. The cluster's report can be wrong for a process that
-     *     rejoins under the address of another, until the cluster has that process as a member.
+     * @param isCertain whether the report is certain. The cluster can wrongly report a process that rejoins under the
+     *         address of another, until that process is a member.
      */
     record Ended<N>(N node, String name, boolean isCertain) implements MembershipEvent<N> {
     }
@@ -39,11 +39,11 @@ public sealed interface MembershipEvent<N> {
     record StopAsked<N>(boolean atOnce) implements MembershipEvent<N> {
     }
 
-    /** The directory of the run cannot be opened, for the reason in this sentence; the answer to a begin. */
+    /** The directory of the run cannot be opened: the answer to {@link MembershipCommand.Begin}. */
     record CannotBegin<N>(String why) implements MembershipEvent<N> {
     }
 
-    /** A launcher sees that a node still starts: the time for joining begins anew. */
+    /** The launcher sees that a node is still starting, so the time for joining restarts. */
     record OthersStart<N>() implements MembershipEvent<N> {
     }
 

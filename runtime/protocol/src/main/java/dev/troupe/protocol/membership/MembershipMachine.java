@@ -12,49 +12,48 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * The membership of a run: which nodes take part, when the run begins, when a coordinator that takes over knows enough to
- * lead it, and which report of a node's end is believed. It is the first of the coordinator's machines: it reports nodes to
- * the run.
+ * The membership of a run: the nodes that take part, the begin of the run, its takeover by another coordinator, and the ends
+ * of nodes.
  *
- * <pre>
- *   JOINING ---all nodes there, kernels run---> RUNNING ---> OVER
- *      |                                           ^
- *      +--a node reports a run--> TAKING_OVER -----+   (enough nodes have reported)
+ * <pre> JOINING ---all nodes there, kernels run---> RUNNING ---> OVER |                                           ^ +--a
+ * node reports a run--> TAKING_OVER -----+   (enough nodes have reported)
  * </pre>
  *
- * <p>A coordinator begins every run in JOINING, also one that takes over: whether the run has begun is known from the first
- * {@link dev.troupe.protocol.NodeReport}. If the records of the run have steps that no node knows, the run ends: it does not
- * begin again from its first step. A node takes part as soon as it obeys no earlier coordinator: before that, a late order
- * of one could still change the state that the node has reported.
+ * <p>Every coordinator begins in JOINING. The first {@link dev.troupe.protocol.NodeReport} shows that the run has begun
+ * under another, and starts the takeover. If the run's records have steps that no node knows, the run ends; it does not
+ * restart from its first step. A node takes part once it obeys no earlier coordinator: until then a late order of an earlier
+ * one could change the state that the node has reported.
  *
  * <p>Thread rule: none; one caller at a time.
  *
- * @param <N> a process of a node; two processes under one name are not equal
+ * @param <N> the identity of a node's process; two processes of one name are not equal
  */
 public final class MembershipMachine<N> {
     private enum Phase {
         JOINING, TAKING_OVER, RUNNING, OVER
     }
 
-    /** The rules by which a wrong report of a node's end, or a node that knows too little, does no harm. */
+    /** The rules that make a wrong report of a node's end, or an uninformed node, harmless. */
     interface Rules {
         Rules STANDARD = new Rules() {
         };
 
-        /** Returns whether the end of a process is believed, or checked again after a moment. */
+        /** Returns whether the report of a process's end is believed; if not, it is checked again after a moment. */
         default boolean isBelieved(boolean isCertain, boolean isPresent) {
             return isCertain || !isPresent;
         }
 
         /**
-         * Returns whether a coordinator may lead the run from a commit: records of the run that are newer, by more than the
-         * unfinished pass, show that other nodes know more.
+         * Returns whether a coordinator may lead the run from a commit. It may not if the run's records are newer by more
+         * than the unfinished pass: then other nodes know more.
          */
         default boolean mayLeadFrom(long committedSteps, long recordedSteps, int stepsPerPass) {
             return recordedSteps <= committedSteps + stepsPerPass;
         }
 
-        /** Returns whether a coordinator may begin the run before the other present nodes have asked it. */
+        /**
+         * Returns whether a coordinator may begin the run; a later one waits until all present nodes have asked to join.
+         */
         default boolean mayBegin(boolean isFirst, boolean haveAllAsked) {
             return isFirst || haveAllAsked;
         }
@@ -73,9 +72,9 @@ public final class MembershipMachine<N> {
     private final Map<String, N> nodes = new TreeMap<>();
     private final Map<String, Integer> doors = new TreeMap<>();
     private Phase phase = Phase.JOINING;
-    // The time at which all nodes had joined and none knew of the run that has committed steps; -1 before.
+    // The time since which all nodes have joined without knowing the committed steps of the run's records; -1 if they do.
     private long unknownSinceNanos = -1;
-    // The time at which the run could begin but for nodes that may know it; -1 before.
+    // The time since which the run waits only for nodes that may know it; -1 before.
     private long readySinceNanos = -1;
     private long leadsFrom;
 
@@ -107,7 +106,7 @@ public final class MembershipMachine<N> {
         return Collections.unmodifiableMap(nodes);
     }
 
-    /** Returns the doors of the nodes that have joined, by name: see {@link MembershipEvent.Joined}. */
+    /** Returns the numbers of the streams on which nodes receive copies, by name; see {@link MembershipEvent.Joined}. */
     public Map<String, Integer> doors() {
         return Collections.unmodifiableMap(doors);
     }
@@ -204,7 +203,7 @@ public final class MembershipMachine<N> {
 
     /**
      * Begins the run unless it has begun under an earlier coordinator. The records do not show a run without a committed
-     * step, but a present node may know of it: each has time to report.
+     * step, so each present node has time to report such a run.
      */
     private void beginIfUnknown(List<MembershipCommand<N>> commands) {
         long now = surroundings.nowNanos();
@@ -250,14 +249,14 @@ public final class MembershipMachine<N> {
         }
         RunSettings resumed = settings.savedAt(surroundings.newestCheckpoint().orElse(settings.savedStep()));
         Optional<CoordinatorFailover> failover = CoordinatorFailover
-                .of(quorum.told(), new Commit(resumed.firstStep(), resumed.lossScale()), resumed.stepsPerPass())
+                .of(quorum.reports(), new Commit(resumed.firstStep(), resumed.lossScale()), resumed.stepsPerPass())
                 .filter(found -> rules.mayLeadFrom(found.commit().stepsDone(), recordedSteps(),
                         resumed.stepsPerPass()));
         if (!quorum.mayDecide(failover.map(CoordinatorFailover::commit), surroundings.present(), nodes.keySet(), now)) {
             return;
         }
         if (failover.isEmpty()) {
-            endWithoutCopies(quorum.told().keySet(), commands);
+            endWithoutCopies(quorum.reports().keySet(), commands);
             return;
         }
         phase = Phase.RUNNING;

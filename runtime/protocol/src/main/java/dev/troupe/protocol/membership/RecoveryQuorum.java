@@ -9,13 +9,13 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 
-/** The reports of the nodes on a run with a lost coordinator, until there are enough to continue it. One thread. */
+/** The reports of nodes on a run that has lost its coordinator, and the check that they suffice to continue. One thread. */
 public final class RecoveryQuorum {
-    /** The number of waits before a run ends, or continues from a commit older than one that a node knows. */
+    /** The number of waits after which a run ends, or continues from an older commit than the newest known. */
     private static final int PATIENCES_TO_GO_BACK = 3;
 
     private final long patienceNanos;
-    private final Map<String, NodeReport> told = new TreeMap<>();
+    private final Map<String, NodeReport> reports = new TreeMap<>();
     private long sinceNanos;
 
     /**
@@ -26,28 +26,28 @@ public final class RecoveryQuorum {
     }
 
     /**
-     * Takes the report of a node. Only the first report of a node counts: after it its ranks finish at most the update that
-     * the lost coordinator ordered.
+     * Records the report of a node. Only a node's first report counts: after it, the node's ranks finish at most the update
+     * that the lost coordinator ordered.
      */
     public void hear(String node, NodeReport report, long nowNanos) {
-        if (told.isEmpty()) {
+        if (reports.isEmpty()) {
             sinceNanos = nowNanos;
         }
-        told.putIfAbsent(node, report);
+        reports.putIfAbsent(node, report);
     }
 
     /** Forgets a lost node and its report. */
     public void leave(String node) {
-        told.remove(node);
+        reports.remove(node);
     }
 
     /** Returns whether a report is about a run that has begun. */
     public boolean isUnderWay() {
-        return !told.isEmpty();
+        return !reports.isEmpty();
     }
 
     /**
-     * Returns whether all present nodes have reported, or have had their time.
+     * Returns whether all present nodes have reported, or the wait for them is over.
      *
      * @param present the nodes of the cluster now
      * @param joined the nodes that have joined this coordinator, with a report or without
@@ -57,35 +57,35 @@ public final class RecoveryQuorum {
     }
 
     /**
-     * Returns whether the coordinator may take over from a commit, or end the run if there is no such commit. From the
-     * newest commit that a node reports it may. Otherwise it waits for the reports of all present nodes, for three times the
-     * patience at most: the next update overwrites the snapshots of older commits, also after a node has reported them. That
-     * update waits until the snapshots of the newest commit are copied. So no update is in progress if all present nodes
-     * have reported, and none of them has a rank's snapshot of the newest commit.
+     * Returns whether the coordinator may take over from a commit, or end the run if there is none. It may at once from the
+     * newest commit in any report. Otherwise it waits for the reports of all present nodes, at most three times the
+     * patience. The reason: the next update overwrites the snapshots of older commits, even after a node has reported them.
+     * But that update waits until the snapshots of the newest commit are copied. So if all present nodes have reported and
+     * none has a rank's snapshot of the newest commit, no update is in progress.
      *
      * @param from the commit from which the run can continue; empty if there is none
      */
     public boolean mayDecide(Optional<Commit> from, Set<String> present, Set<String> joined, long nowNanos) {
-        return from.filter(commit -> told.values().stream().flatMap(report -> report.commits().stream())
+        return from.filter(commit -> reports.values().stream().flatMap(report -> report.commits().stream())
                 .allMatch(other -> other.stepsDone() <= commit.stepsDone())).isPresent() || joined.containsAll(present)
                 || nowNanos - sinceNanos > PATIENCES_TO_GO_BACK * patienceNanos;
     }
 
     /**
-     * Returns by node and rank the states that count as copies if the run continues from a commit, as their steps. Older
-     * states than the commit count only if all present nodes have reported: otherwise the update that overwrites them may be
-     * in progress, and the copies for which it waited may be on a node that has not reported.
+     * Returns by node and rank the commits, as steps done, with states that count as copies if the run continues from {@code
+     * from}. States of older commits count only if all present nodes have reported. Otherwise the update that overwrites
+     * them may be in progress, and the copies for which it waited may be on a node that has not reported.
      *
-     * @param from the steps of the commit
+     * @param from the steps done of the commit
      */
     public Map<String, Map<Integer, List<Long>>> versions(long from, Set<String> present, Set<String> joined) {
         long oldest = joined.containsAll(present) ? 0 : from;
         Map<String, Map<Integer, List<Long>>> versions = new TreeMap<>();
-        told.forEach((node, report) -> versions.put(node, report.versionsSince(oldest)));
+        reports.forEach((node, report) -> versions.put(node, report.versionsSince(oldest)));
         return versions;
     }
 
-    public Map<String, NodeReport> told() {
-        return FixedOrder.copyOf(told);
+    public Map<String, NodeReport> reports() {
+        return FixedOrder.copyOf(reports);
     }
 }

@@ -7,12 +7,12 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 
-/** The groups of ranks on a node, from their start until their memory is free. */
+/** The groups of ranks on a node, from their start until their memory is freed. */
 final class HostedGroups {
     private final List<List<Integer>> tensorGroups;
     private final Map<Integer, RankGroup> atWork = new TreeMap<>();
     private final List<RankGroup> givenUp = new ArrayList<>();
-    /** At work or given up, and not ended. */
+    /** The groups, at work or given up, that have not ended. */
     private final Set<RankGroup> running = new LinkedHashSet<>();
 
     HostedGroups(List<List<Integer>> tensorGroups) {
@@ -36,7 +36,7 @@ final class HostedGroups {
         return started;
     }
 
-    /** Gives up the groups of these ranks; a group is given up as a whole. */
+    /** Gives up each group with one of these ranks. */
     List<RankGroup> giveUp(List<Integer> ranks) {
         List<RankGroup> ends = atWork.values().stream()
                 .filter(group -> group.ranks().stream().anyMatch(ranks::contains))

@@ -20,7 +20,7 @@ public sealed interface NodeCommand {
     sealed interface OfRun extends NodeCommand {
     }
 
-    /** Report {@link NodeEvent.PatienceOver} after this time; an earlier wait ends. */
+    /** Report {@link NodeEvent.PatienceOver} after this time; it replaces an earlier wait. */
     record Await(Duration patience) implements OfLink {
     }
 
@@ -35,10 +35,10 @@ public sealed interface NodeCommand {
     /**
      * Ask the coordinator for ranks.
      *
-     * @param term the latest term that the node has received; 0 for none. The node obeys no earlier one, so the report is
-     *     final for a coordinator of this term.
+     * @param term the latest term that the node has received; 0 for none. The node obeys no earlier one, so a coordinator of
+     *         this term can rely on the report.
      * @param report the node's report on the run, if it takes part already
-     * @param runsKernels whether the progress of the node's kernels belongs to the question
+     * @param runsKernels whether to add the progress of the node's kernels
      */
     record Ask(int term, Optional<NodeReport> report, boolean runsKernels) implements OfLink {
     }
@@ -48,13 +48,13 @@ public sealed interface NodeCommand {
     }
 
     /**
-     * Have the run lose this node, for the reason in this sentence: its process ends as if it were killed; if the whole run
-     * is in the process, this is reported to the coordinator.
+     * Remove this node from the run: end its process as if it were killed. If the whole run is in the process, report the
+     * loss to the coordinator instead.
      */
     record Abandon(String why) implements OfLink {
     }
 
-    /** The lines that the node writes from now on are of this epoch and these committed steps. */
+    /** Mark the log lines from now on with this epoch and these committed steps. */
     record Reach(int epoch, long stepsDone) implements OfLink {
     }
 
@@ -62,11 +62,11 @@ public sealed interface NodeCommand {
     record Log(String line) implements OfLink {
     }
 
-    /** The run is over for this node, for the reason in this sentence if it failed. */
+    /** Report that the run is over for this node, with the reason if it failed. */
     record End(long stepsDone, Optional<String> failure) implements OfLink {
     }
 
-    /** The node takes no part in the run, for the reason in this sentence. */
+    /** Report that the node takes no part in the run. */
     record Refuse(String why) implements OfLink {
     }
 
@@ -74,11 +74,11 @@ public sealed interface NodeCommand {
     record LookLater() implements OfLink {
     }
 
-    /** Report {@link NodeEvent.EndOverdue} after the longest time that a group may take to end. */
+    /** Report {@link NodeEvent.EndOverdue} after the longest time that a group may need to end. */
     record AwaitEnds() implements OfLink {
     }
 
-    /** Warm up the work that the node may take over. */
+    /** Warm up with the work of ranks that the node may take over. */
     record WarmUp() implements OfRun {
     }
 
@@ -90,15 +90,15 @@ public sealed interface NodeCommand {
     record Start(RankGroup group, long stepsDone) implements OfRun {
     }
 
-    /** Give a group up: it has no effect on other ranks from now on, and its end is reported. */
+    /** Give up a group, which has no effect on other ranks from now on, and report its end. */
     record GiveUp(RankGroup group, long stepsDone) implements OfRun {
     }
 
-    /** Free the memory of a group that has ended, as far as the transport has let go of it; report when all is free. */
+    /** Free the memory of an ended group that the transport no longer uses; report when all of it is free. */
     record Free(RankGroup group) implements OfRun {
     }
 
-    /** A node has lost ranks: break off all copies to it and from it. */
+    /** Abort all copies to and from a node that has lost ranks. */
     record BreakOffCopies(String node) implements OfRun {
     }
 
@@ -106,7 +106,7 @@ public sealed interface NodeCommand {
     record BeginEpoch(int epoch, List<String> hosts, Map<String, Integer> since) implements OfRun {
     }
 
-    /** From now on send copies of each of these ranks' snapshots to its buddy, and of no other rank. */
+    /** Send copies of each of these ranks' snapshots to its buddy, and none of other ranks. */
     record Route(Map<Integer, Buddy> buddies) implements OfRun {
         /**
          * A node that keeps copies.
@@ -117,11 +117,11 @@ public sealed interface NodeCommand {
         }
     }
 
-    /** Send copies of the snapshots that these ranks have of a step, as far as they exist. */
+    /** Send copies of these ranks' snapshots of a step, if they exist. */
     record SendCopies(List<Integer> ranks, long stepsDone) implements OfRun {
     }
 
-    /** Forget the snapshots of these ranks, if they are all of fewer steps. */
+    /** Forget the snapshots of these ranks if all are of fewer steps. */
     record ForgetSnapshots(List<Integer> ranks, long before) implements OfRun {
     }
 
@@ -133,11 +133,11 @@ public sealed interface NodeCommand {
     record Open(String directory) implements NodeCommand {
     }
 
-    /** Close the transport, and have all groups end: no rank waits for another. */
+    /** Close the transport and end all groups, so that no rank waits for another. */
     record LetGo() implements NodeCommand {
     }
 
-    /** Free all memory of the node except for these groups, which have not ended. */
+    /** Free all memory of the node except the memory of these groups, which have not ended. */
     record Release(Set<RankGroup> running) implements NodeCommand {
         public Release {
             running = FixedOrder.copyOf(running);

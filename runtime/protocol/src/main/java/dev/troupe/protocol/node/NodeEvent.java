@@ -10,14 +10,14 @@ import java.util.Optional;
 
 /** An event of a node. */
 public sealed interface NodeEvent {
-    /** An order of a coordinator; it reaches the machine as {@link Ordered}. */
+    /** An order of a coordinator, which reaches the machine as {@link Ordered}. */
     sealed interface Order {
     }
 
     /**
      * A coordinator gives an order.
      *
-     * @param term the term of the coordinator: of two coordinators of a run the later one has the higher term
+     * @param term the term of the coordinator; a later coordinator of the run has a higher one
      */
     record Ordered(int term, Order order) implements NodeEvent {
     }
@@ -26,7 +26,7 @@ public sealed interface NodeEvent {
     record Follow() implements Order {
     }
 
-    /** The run has not begun: run each kernel of the node's ranks once, and continue to wait for ranks. */
+    /** Run each kernel of the node's ranks once, and continue to wait for ranks: the run has not begun. */
     record RunKernels() implements Order {
     }
 
@@ -35,7 +35,7 @@ public sealed interface NodeEvent {
      *
      * @param epoch the epoch of the run
      * @param hosts the node of each rank
-     * @param since for each node with changed ranks, the epoch of the last change
+     * @param since for each node that has gained or lost ranks, the epoch of the last change
      * @param directory the directory of the run
      */
     record HostRanks(int epoch, List<String> hosts, Map<String, Integer> since, String directory) implements Order {
@@ -46,11 +46,11 @@ public sealed interface NodeEvent {
     }
 
     /**
-     * Begin an epoch, and restart the ranks in the list that live here.
+     * Begin an epoch, and restart the ranks of {@code restarted} that this node hosts.
      *
-     * @param stepsDone the steps done by the weights of the ranks that start
+     * @param stepsDone the steps done of the commit from which ranks restart
      * @param hosts the node of each rank from now on
-     * @param since for each node with changed ranks, the epoch of the last change
+     * @param since for each node that has gained or lost ranks, the epoch of the last change
      */
     record EnterEpoch(int epoch, List<Integer> restarted, long stepsDone, List<String> hosts,
             Map<String, Integer> since) implements Order {
@@ -62,7 +62,7 @@ public sealed interface NodeEvent {
     }
 
     /**
-     * Copy the snapshots of the node's ranks to their buddies, the ones of the last commit at once.
+     * Copy the snapshots of the node's ranks to their buddies from now on, the last commit's at once.
      *
      * @param stepsDone the steps of the last commit
      * @param buddies the node that keeps the copies of each rank; empty text for none
@@ -91,8 +91,7 @@ public sealed interface NodeEvent {
     }
 
     /**
-     * A coordinator refuses this node, for the reason in this sentence. The message has no term: a node of another version
-     * has to read it.
+     * A coordinator refuses this node. The message has no term, since a node of another version must be able to read it.
      */
     record Refused(String why) implements NodeEvent {
     }
@@ -105,15 +104,15 @@ public sealed interface NodeEvent {
     record AskDue() implements NodeEvent {
     }
 
-    /** The wait for a coordinator has been as long as {@link NodeCommand.Await} allows. */
+    /** The time of {@link NodeCommand.Await} has passed. */
     record PatienceOver() implements NodeEvent {
     }
 
-    /** The launcher sees that another node still starts: the wait for ranks begins anew. */
+    /** The launcher sees that another node is still starting, so the wait for ranks restarts. */
     record OthersStart() implements NodeEvent {
     }
 
-    /** The user asks for the end of a node that still waits for ranks. */
+    /** The user asks a node to stop that still waits for ranks. */
     record StopWaiting() implements NodeEvent {
     }
 
@@ -129,11 +128,11 @@ public sealed interface NodeEvent {
             boolean warmsUp) implements NodeEvent {
     }
 
-    /** The node cannot host ranks, for the reason in this sentence. */
+    /** The node cannot host ranks. */
     record CannotOpen(String why) implements NodeEvent {
     }
 
-    /** A stage of another node's rank has a new copy here. */
+    /** A copy of a stage of another node's rank has arrived here. */
     record CopyArrived(int rank, long stepsDone) implements NodeEvent {
     }
 
@@ -145,23 +144,23 @@ public sealed interface NodeEvent {
     record CoordinatorLost(int term, boolean wasHere) implements NodeEvent {
     }
 
-    /** A group has ended, or could not start; no thread of it uses its memory any more. */
+    /** A group has ended, or could not start; none of its threads uses its memory. */
     record GroupEnded(RankGroup group) implements NodeEvent {
     }
 
-    /** A group has ended by a failure of its own. */
+    /** A group has ended by its own failure. */
     record GroupFailed(RankGroup group, RunEvent.RankFailed failure) implements NodeEvent {
     }
 
-    /** A device of this process is lost, for the reason in this sentence, and with it all ranks of the node. */
+    /** A device of this process is lost, and with it all ranks of the node. */
     record DeviceLost(String why) implements NodeEvent {
     }
 
-    /** All memory of a group that was given up is free. */
+    /** All memory of a given-up group is free. */
     record MemoryFreed(RankGroup group) implements NodeEvent {
     }
 
-    /** It is time to free the memory of groups that were given up. */
+    /** It is time to free the memory of given-up groups. */
     record LookDue() implements NodeEvent {
     }
 
@@ -169,7 +168,7 @@ public sealed interface NodeEvent {
     record Halt() implements NodeEvent {
     }
 
-    /** The groups have had their time to end. */
+    /** The time for groups to end has passed. */
     record EndOverdue() implements NodeEvent {
     }
 

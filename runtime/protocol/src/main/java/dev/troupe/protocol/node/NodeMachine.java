@@ -8,26 +8,21 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The logic of one node of a run: its request for ranks, the ranks that it starts and gives up, the snapshots that it copies
- * and forgets, and its end.
+ * The logic of one node of a run: its request for ranks, its hosted ranks, its copies of snapshots, and its end.
  *
- * <pre>
- *   JOINING --host--> OPENING --the run is open--> HOSTING --coordinator lost--> SEEKING
- *      |                 |                         |     ^                         |
- *      |                 |                         |     +---------host------------+
- *      |                 |                         |                               |
- *      +-----------------+----------halt-----------+-------------------------------+
- *                                     |
- *                                     v
- *                                  HALTING --all groups have ended, or their time is up--> RELEASED
+ * <pre> JOINING --host--> OPENING --the run is open--> HOSTING --coordinator lost--> SEEKING |                 |
+ * |     ^                         | |                 |                         |     +---------host------------+ |
+ * |                         |                               |
+ * +-----------------+----------halt-----------+-------------------------------+ | v HALTING --all groups have ended, or
+ * their time is up--> RELEASED
  * </pre>
  *
- * <p>A group of ranks that is given up has no effect on others at once; its successor starts in the same epoch. Its memory
- * is freed when it has ended, and never before. Orders of an epoch that is not newer have no effect: they are repeated.
+ * <p>A group of ranks that is given up stops affecting others at once, and its successor starts in the same epoch. Its
+ * memory is freed only after it has ended. An order to enter an epoch that is not newer is a repetition and has no effect.
  *
- * <p>Of two coordinators the node obeys the one with the higher term, from its first order on. A coordinator takes a node
- * in, and believes its report, only if the node has received an order of it before: no late order of an earlier coordinator
- * can change the reported state.
+ * <p>The node obeys the coordinator with the highest term, from its first order on. A coordinator admits a node, and relies
+ * on its report, only after the node has received one of its orders: then no late order of an earlier coordinator can change
+ * the reported state.
  *
  * <p>Thread rule: none; one caller at a time.
  */
@@ -48,7 +43,7 @@ public final class NodeMachine {
     private Optional<KeptSnapshots> kept = Optional.empty();
     // The highest term that the node has received.
     private int term;
-    // The term of the coordinator that gave it its ranks; 0 for none.
+    // The term of the coordinator that gave the node its ranks; 0 for none.
     private int hostTerm;
     private boolean runsKernels;
     private boolean isWarmingUp;
@@ -161,7 +156,7 @@ public final class NodeMachine {
         return kept.map(view::report);
     }
 
-    /** The wait begins anew: kernels take their time. */
+    /** Runs the kernels once; the wait begins anew, since kernels take time. */
     private void runKernels(List<NodeCommand> commands) {
         if (phase != Phase.JOINING) {
             return;
@@ -195,7 +190,9 @@ public final class NodeMachine {
         commands.add(new NodeCommand.End(stepsDone, failure));
     }
 
-    /** A node that has the run open keeps its ranks: the order is of a coordinator that takes over, or repeated. */
+    /**
+     * Opens the run. A node that has opened it keeps its ranks: the order is repeated, or of a coordinator that takes over.
+     */
     private void host(NodeEvent.HostRanks host, List<NodeCommand> commands) {
         hostTerm = term;
         commands.add(new NodeCommand.StopAsking());
@@ -224,8 +221,8 @@ public final class NodeMachine {
     }
 
     /**
-     * A group that was given up hands nothing over from now on; then the transport lets go of its tensors; only then does
-     * its successor report that it is ready. A node is lost if its ranks have moved elsewhere.
+     * Gives up and starts groups in this order: a given-up group sends no more, then the transport releases its tensors, and
+     * then its successor reports that it is ready. A node that has lost ranks to others counts as lost.
      */
     private void enterEpoch(NodeEvent.EnterEpoch enter, List<NodeCommand> commands) {
         if (!isHosting() || enter.epoch() <= view.epoch()) {
@@ -256,7 +253,7 @@ public final class NodeMachine {
         }
     }
 
-    /** A snapshot that was taken before this order may not have gone to the new buddy. */
+    /** Sends the snapshots again that were taken before this order, since the new buddy may lack them. */
     private void keepCopies(NodeEvent.KeepCopies keep, List<NodeCommand> commands) {
         if (!isHosting()) {
             return;
@@ -271,7 +268,7 @@ public final class NodeMachine {
         }
     }
 
-    /** The coordinator is informed of a rank when the copies of all its stages are here. */
+    /** Notifies the coordinator when the copies of all stages of a rank are here. */
     private void reportCopy(int rank, long stepsDone, List<NodeCommand> commands) {
         if (kept.filter(states -> states.versions(rank).contains(stepsDone)).isPresent()) {
             commands.add(new NodeCommand.Report(new RunEvent.Copied(rank, name, stepsDone)));
@@ -284,15 +281,14 @@ public final class NodeMachine {
         commands.add(new NodeCommand.Reach(view.epoch(), stepsDone));
         List<Integer> unwanted = view.unwanted();
         if (isHosting() && !unwanted.isEmpty()) {
-            commands.add(new NodeCommand.ForgetSnapshots(unwanted, stepsDone - stepsPerPass)); // the run never goes back further
+            commands.add(new NodeCommand.ForgetSnapshots(unwanted, stepsDone - stepsPerPass)); // never needed again
         }
     }
 
     /**
-     * A coordinator of this process ends without a report if all its actors do: the caller that started them knows why. If
-     * its node is lost, the run continues under another coordinator, which needs the reports of the nodes. The end of a
-     * coordinator has no effect unless the node hosts ranks for it: the order of a lost coordinator to host ranks may arrive
-     * after the first order of its successor, and then the node is notified of that end too.
+     * Handles the end of a coordinator. In this process it means that all actors end, for a reason that the caller knows. If
+     * its node was lost, the run continues under another coordinator, which needs this node's report. The end has no effect
+     * unless this coordinator gave the node its ranks: its order to host may arrive after the first order of its successor.
      */
     private void loseCoordinator(int lost, boolean wasHere, List<NodeCommand> commands) {
         if (wasHere) {

@@ -11,11 +11,11 @@ import java.util.stream.IntStream;
 
 /** A node's knowledge of its run: the epoch, the nodes of all ranks, the last commits. */
 final class NodeView {
-    /** The run never goes back to an earlier one. */
+    /** The number of commits to which the run may go back. */
     private static final int COMMITS_KNOWN = 3;
 
     private final String name;
-    /** By their steps: after the run went back, a commit of the same steps comes again. */
+    /** By steps done; after the run went back, a repeated commit replaces the earlier one. */
     private final TreeMap<Long, Commit> commits = new TreeMap<>();
     private int epoch;
     private List<String> hosts = List.of();
@@ -71,7 +71,7 @@ final class NodeView {
         return IntStream.range(0, nodes.size()).filter(rank -> nodes.get(rank).equals(name)).boxed().toList();
     }
 
-    /** Returns the buddies of all ranks, by the last order, except for a buddy that has become the rank's host. */
+    /** Returns the buddies of all ranks, by the last order, without a buddy that has become the rank's host. */
     Map<Integer, NodeCommand.Route.Buddy> buddies() {
         Map<Integer, NodeCommand.Route.Buddy> byRank = new TreeMap<>();
         copies.ifPresent(keep -> {
@@ -86,8 +86,7 @@ final class NodeView {
     }
 
     /**
-     * Returns the ranks of which only the snapshots of the last two commits are of use here: the ranks live elsewhere, and
-     * other nodes keep their copies.
+     * Returns the ranks with old snapshots that are useless here, since other nodes host the ranks and keep their copies.
      */
     List<Integer> unwanted() {
         return copies.isEmpty()
@@ -97,8 +96,8 @@ final class NodeView {
     }
 
     /**
-     * Returns the report for a coordinator that takes over. It has all versions, also of commits that this node does not
-     * know: a node that came late received few commits.
+     * Returns the report for a coordinator that takes over. It has snapshots of commits that this node does not know too,
+     * since a node that joined late has received few commits.
      */
     NodeReport report(KeptSnapshots kept) {
         return new NodeReport(epoch, hosts, since, List.copyOf(commits.values()),

@@ -7,8 +7,8 @@ import java.util.List;
 /**
  * The measurements of an action.
  *
- * @param losses of the microbatches of a step or of a pass over validation data, from the stage with the head
- * @param squaredSums one for each layer, from a norm
+ * @param losses the losses of microbatches, from the stage with the head
+ * @param squaredSums the squared gradient sum of each layer, from a norm
  */
 public record ActionResult(List<MicrobatchLoss> losses, List<LayerSquaredSum> squaredSums) {
     public static final ActionResult NOTHING = new ActionResult(List.of(), List.of());

@@ -6,23 +6,22 @@ import dev.troupe.protocol.MessageKeys;
 import java.util.Map;
 
 /**
- * The buffers and tensors that one incarnation of a rank hands to the transport in its present epoch: buffers for messages
- * to the rank, and tensors to send. If the run recovers from failures, the outbox keeps a {@link SendLog} until the next
- * pass begins.
+ * The hand-over of receive buffers and sent tensors from one incarnation of a rank to the transport, in the current epoch.
+ * If the run recovers from failures, the outbox keeps a {@link SendLog} until the next pass begins.
  *
  * <p>Thread rule: any thread.
  *
  * @param <T> a tensor
  */
 public final class Outbox<T> {
-    /** The transport of the rank's node, and the stages to which tensors go back. */
+    /** The transport of the rank's node. */
     public interface Transport<T> {
-        /** Gives the transport a buffer for one message of an edge. */
+        /** Grants a buffer for one message of an edge. */
         void grant(int epoch, Edge edge, T buffer);
 
         void send(int epoch, long pass, MessageKey message, T tensor);
 
-        /** Takes back a tensor that was sent on an edge and is not needed any more. */
+        /** Takes back a sent tensor that is not needed any more. */
         void release(Edge edge, T tensor);
 
         long byteCount(T tensor);
@@ -72,29 +71,29 @@ public final class Outbox<T> {
         transport.send(epoch, pass, key, tensor);
     }
 
-    /** The transport has read a tensor to its end. */
+    /** Handles the news that the transport has finished reading a tensor. */
     public void sent(Edge edge, T tensor) {
         if (!keeps) {
             transport.release(edge, tensor);
         }
     }
 
-    /** The transport gives a buffer or a tensor back: a buffer is granted once more, and a tensor remains in the log. */
+    /** Handles a buffer or tensor that the transport gives back: a buffer is granted again, a tensor remains in the log. */
     public synchronized void returned(Edge edge, T tensor) {
         if (edge.toRank() == rank) {
             grant(edge, tensor);
         }
     }
 
-    /** Begins a pass: all messages of the earlier one are received and committed. */
+    /** Begins a pass, after all messages of the earlier one are received and committed. */
     public synchronized void begin(long number) {
         pass = number;
         log.clear().forEach((key, tensor) -> transport.release(key.edge(), tensor));
     }
 
     /**
-     * An epoch begins: nothing is sent until {@link #resume}. Returns false if it is the epoch in which the rank was
-     * started, or an earlier one.
+     * Begins an epoch, in which nothing is sent before {@link #resume}. Returns false if the epoch is not newer than the
+     * rank's.
      */
     public synchronized boolean enter(int begun) {
         if (begun <= epoch) {
@@ -121,7 +120,7 @@ public final class Outbox<T> {
         }
     }
 
-    /** Hands nothing over any more, since this incarnation is given up. */
+    /** Ends all hand-overs, since this incarnation is given up. */
     public synchronized void retire() {
         isRetired = true;
     }
@@ -130,12 +129,12 @@ public final class Outbox<T> {
         return isRetired;
     }
 
-    /** Whether an epoch has begun since this incarnation was given up, so that the transport holds none of its tensors. */
+    /** Returns whether an epoch has begun since {@link #retire}, so that the transport holds none of its tensors. */
     public synchronized boolean isReleased() {
         return isReleased;
     }
 
-    /** Bytes of tensors sent, each counted once. */
+    /** Returns the bytes of sent tensors, each tensor counted once. */
     public synchronized long bytesSent() {
         return bytesSent;
     }

@@ -7,8 +7,8 @@ import java.util.List;
 /** A command of a rank to its shell. */
 public sealed interface RankCommand {
     /**
-     * Have a stage do an action, after all that were ordered before, and then hand the tensors of these sends (SEND_F or
-     * SEND_B) to the transport; {@link RankEvent.ActionDone} answers.
+     * Order a stage to do an action, after all earlier orders, and then hand the tensors of these sends (SEND_F or SEND_B)
+     * to the transport. {@link RankEvent.ActionDone} answers.
      */
     record Run(Action action, List<Action> sends) implements RankCommand {
         public Run {
@@ -20,12 +20,12 @@ public sealed interface RankCommand {
     record Send(Action send) implements RankCommand {
     }
 
-    /** Give the tensor of a receive of a pass that landed back to the transport, for another message of its edge. */
+    /** Return the buffer of a landed message to the transport, for another message of its edge. */
     record Discard(Action receive, long pass) implements RankCommand {
     }
 
     /**
-     * Report to the coordinator that the rank is ready in an epoch, with its messages of a pass.
+     * Report to the coordinator that the rank is ready in an epoch, with the messages that it has received.
      *
      * @param pass the number of the pass in progress, or of the last one; -1 for none
      * @param received its completed receives
@@ -36,7 +36,9 @@ public sealed interface RankCommand {
         }
     }
 
-    /** Report to the coordinator that a step of the pass is done up to its decision, with the measurements of the stages. */
+    /**
+     * Report to the coordinator that a step of the pass is done up to its decision, with the measurements of its stages.
+     */
     record ReportPassDone(Pass pass, long step) implements RankCommand {
         /** Creates the report on the first step of the pass. */
         public ReportPassDone(Pass pass) {
@@ -44,7 +46,7 @@ public sealed interface RankCommand {
         }
     }
 
-    /** Report to the coordinator that the new weights of a pass are in place, by its first step. */
+    /** Report to the coordinator that the new weights of a pass, named by its first step, are in place. */
     record ReportUpdated(long step) implements RankCommand {
     }
 }

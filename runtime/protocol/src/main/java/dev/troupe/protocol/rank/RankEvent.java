@@ -8,7 +8,7 @@ public sealed interface RankEvent {
     /**
      * The coordinator starts a pass.
      *
-     * @param decidedSteps the number of the row's steps with decided updates, from the first one
+     * @param decidedSteps the number of steps of the row, from the first, with decided updates
      */
     record PassStarted(Pass pass, int decidedSteps) implements RankEvent {
         /** Creates the start of a pass without decided updates. */
@@ -17,7 +17,7 @@ public sealed interface RankEvent {
         }
     }
 
-    /** The tensor of a receive of the pass with this number is in this rank's memory. */
+    /** The tensor of a receive has arrived in this rank's memory. */
     record Landed(Action receive, long pass) implements RankEvent {
     }
 
@@ -26,7 +26,7 @@ public sealed interface RankEvent {
     }
 
     /**
-     * The coordinator knows the global norm of a step: the optimizer may step.
+     * The coordinator has decided a step from its global norm, so the optimizer may step.
      *
      * @param stepInRow the step's index in the row
      */
@@ -37,7 +37,7 @@ public sealed interface RankEvent {
         }
     }
 
-    /** The transport has begun an epoch: messages in flight to this rank do not arrive any more. */
+    /** The transport has begun an epoch, so messages in flight to this rank are lost. */
     record EpochEntered(int epoch) implements RankEvent {
     }
 }

@@ -12,18 +12,18 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * The logic of one rank: its {@link RowWalk} of the pass in progress, and its reports to the coordinator. A training row has
- * the whole step: after its norms the rank reports its stages' losses and squared sums, and at its end that the new weights
- * are in place. If steps overlap, a row has several: the rank reports each after its norms and continues, and its walk waits
- * at an update for the decision of that step.
+ * The logic of one rank: it walks the row of the pass in progress ({@link RowWalk}) and reports to the coordinator. A
+ * training row has the whole step. After the norms the rank reports losses and squared sums, and at the end of the row that
+ * the new weights are in place. If steps overlap, a row has several: the rank reports each after its norms and continues,
+ * and an update waits for the decision of its step.
  *
- * <p>A rank obeys the coordinator under which its node started it, and no other: its shell asks {@link #obeys}.
+ * <p>A rank obeys only the coordinator under which its node started it; {@link #obeys} checks this.
  *
  * <p>Thread rule: none; one caller at a time. An event that the state does not allow is an {@link IllegalStateException}:
  * the plan was certified, so it is a defect of the caller.
  */
 public final class RankMachine {
-    /** A message of a pass that is not started here yet. */
+    /** A message of a pass that has not started on this rank yet. */
     private record Early(long pass, Action receive) {
     }
 
@@ -34,15 +34,15 @@ public final class RankMachine {
     private final Map<Pass.Kind, RankRow> rows;
     private final Set<Early> early = new LinkedHashSet<>();
 
-    // The pass in progress, or the last one; null and over before the first.
+    // The pass in progress, or the last one; null before the first.
     private Pass pass;
     private RowWalk walk = new RowWalk(NO_ROW, false);
-    // The number of steps that are reported.
+    // The number of reported steps.
     private int reported;
     private boolean hasUpdated;
 
     /**
-     * @param rank this rank, for messages
+     * @param rank this rank, for error messages
      * @param term the term of the coordinator under which the rank was started
      * @param trainingRow its row of the lowered training plan
      * @param validationRow its row of the lowered forward-only plan
@@ -53,7 +53,7 @@ public final class RankMachine {
         this.rows = new EnumMap<>(Map.of(Pass.Kind.TRAINING, trainingRow, Pass.Kind.VALIDATION, validationRow));
     }
 
-    /** Returns whether the rank obeys an order of the coordinator of this term. */
+    /** Returns whether the rank obeys orders of the coordinator with this term. */
     public boolean obeys(int from) {
         return from == term;
     }
@@ -95,8 +95,8 @@ public final class RankMachine {
     }
 
     /**
-     * A message may come before its pass is started here, since its sender may have received the start first. A message that
-     * comes again, or too late, is of no use.
+     * Handles an arrived message. A message may precede the start of its pass here, since its sender may have started
+     * earlier. A repeated or late message is discarded.
      */
     private void land(Action receive, long number, List<RankCommand> commands) {
         boolean isOfUse = number > passNumber()
@@ -160,17 +160,17 @@ public final class RankMachine {
         }
     }
 
-    /** Returns whether a stage of this rank is at work; if not, only a message from elsewhere can move the rank on. */
+    /** Returns whether a stage of this rank is computing; if not, only a message can make the rank progress. */
     public boolean isComputing() {
         return walk.isWorking();
     }
 
-    /** Returns the action that the rank does or waits for, in words for an error message. */
+    /** Returns the action in progress or awaited, in words for an error message. */
     public String situation() {
         return walk.isOver() ? "waiting for the coordinator to start a step" : walk.situation() + where();
     }
 
-    /** Returns the position of the rank in its row; empty if it is in no pass. */
+    /** Returns the position of the rank in its row; empty between passes. */
     public Optional<RowPosition> position() {
         return walk.isOver() ? Optional.empty() : Optional.of(new RowPosition(pass.kind(), walk.position()));
     }

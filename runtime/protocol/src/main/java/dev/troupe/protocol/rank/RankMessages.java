@@ -10,8 +10,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The messages between one rank and the others: which message each send and receive of its rows is. Resolved once, when the
- * plan is opened. Immutable.
+ * The message of each send and receive in the rows of one rank. It is resolved once, when the plan is opened. Immutable.
  */
 public final class RankMessages {
     private final int rank;
@@ -54,7 +53,7 @@ public final class RankMessages {
         return receives.stream().map(this::keyOf).toList();
     }
 
-    /** Returns the rank's end of a message, its send or its receive; empty if the plan has no such message of the rank. */
+    /** Returns the send or receive of the rank for a message; empty if the rank's rows have none. */
     public Optional<Action> actionOf(MessageKey message) {
         return Optional.ofNullable(actions.get(message));
     }

@@ -6,11 +6,11 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * The work of one rank in a pass, as its plan was certified.
+ * The certified work of one rank in a pass.
  *
  * @param actions its row of the lowered plan, each action once
- * @param peakActivations the most activations (microbatch x stage) it may hold at a time
- * @param local the receives from a stage of this rank itself, for which no message comes
+ * @param peakActivations the most activations (microbatch x stage) that the rank may hold at a time
+ * @param local the receives from another stage of this rank, which need no message
  */
 public record RankRow(List<Action> actions, int peakActivations, Set<Action> local) {
     public RankRow {

@@ -16,41 +16,36 @@ import java.util.Set;
 
 /**
  * One walk over a row, which determines the next action that can start. Actions are done in the order of the row, one at a
- * time. While one is done, the next may be ordered already if its inputs are present: the rank then goes from one to the
- * other without asking.
+ * time. The next action may be ordered while one is in progress, if its inputs are present, so that the rank continues
+ * without a pause.
  *
- * <p>The receive of an activation or a gradient is done as soon as its tensor has landed, since the action that follows
- * takes the tensor; a send waits until the actions ordered before it are done. All other actions are done by a stage.
+ * <p>The receive of an activation or a gradient is done as soon as its tensor has landed, since the next action takes the
+ * tensor. A send waits until the actions ordered before it are done. Stages do all other actions.
  *
  * <p>Thread rule: none; one caller at a time.
  */
 public final class RowWalk {
-    /** The action in progress and the next one. More would gain nothing and make it harder to see whether a rank hangs. */
+    /** The action in progress and the next one. More would gain nothing and would hide whether a rank hangs. */
     private static final int MOST_ORDERED = 2;
 
     private final List<Action> row;
     private final RankRow certified;
     private final boolean keepsActivations;
-    // The first entry of the row that is neither done nor ordered.
+    // The first entry of the row that is not ordered or done.
     private int position;
-    // The number when all ordered actions are done.
+    // The live activations after all ordered actions.
     private int liveActivations;
-    // The number of steps with decided updates, and of steps with all norms done.
+    // The numbers of steps with a decided update, and with all norms done.
     private int decided;
     private int measured;
-    // By step, the norms still to do.
+    // The norms left to do, by step.
     private final Map<Integer, Integer> normsLeft = new HashMap<>();
-    // In the order of the row; the first is in progress.
+    // The ordered actions, in the order of the row; the first is in progress.
     private final Deque<Action> ordered = new ArrayDeque<>();
     private final Set<Action> landed = new LinkedHashSet<>();
-    // The completed receives, in order: the same message is not used twice.
+    // The completed receives, in order, so that no message is used twice.
     private final Set<Action> received = new LinkedHashSet<>();
 
-    /**
-     * Begins at the row's first action.
-     *
-     * @param keepsActivations whether forwards keep activations for backwards
-     */
     public RowWalk(RankRow row, boolean keepsActivations) {
         this.row = row.actions();
         this.certified = row;
@@ -64,8 +59,8 @@ public final class RowWalk {
     }
 
     /**
-     * Takes the next action that can start: one for a stage, which later reports {@link #ended}, or a send of an activation
-     * or a gradient. Empty if the walk waits or is over.
+     * Returns the next action that can start and advances past it: an action of a stage, which later reports {@link #ended},
+     * or a send of an activation or a gradient. Returns empty if the walk waits or is over.
      *
      * @throws IllegalStateException if the action would hold more activations than the plan is certified for
      */
@@ -127,7 +122,10 @@ public final class RowWalk {
         }
     }
 
-    /** Takes the sends of activations and gradients that follow at once: they go when the action taken last is done. */
+    /**
+     * Takes the sends of activations and gradients that come next in the row; they are due when the last ordered action is
+     * done.
+     */
     public List<Action> takeSends() {
         int first = position;
         while (position < row.size() && row.get(position).kind().isTransfer() && row.get(position).kind().isSend()) {
@@ -136,7 +134,7 @@ public final class RowWalk {
         return row.subList(first, position);
     }
 
-    /** Returns whether an action is the first in progress, so that it can end. */
+    /** Returns whether an action is the one in progress. */
     public boolean isDoing(Action action) {
         return action.equals(ordered.peekFirst());
     }
@@ -151,35 +149,34 @@ public final class RowWalk {
         }
     }
 
-    /** Takes note that the tensor of a receive has landed; false if it is of no use, since it came before. */
+    /** Records an arrived message; returns false if it came before, so that it is not needed. */
     public boolean landed(Action receive) {
         return !isOver() && !received.contains(receive) && landed.add(receive);
     }
 
-    /** Returns whether the walk waits only for a decision: everything that it follows from is done. */
+    /** Returns whether the walk waits for nothing but a decision. */
     public boolean awaitsDecision() {
         return position < row.size() && awaitsDecision(row.get(position)) && ordered.isEmpty();
     }
 
-    /** Returns the number of the row's steps, from the first, that the rank has measured completely. */
+    /** Returns the number of steps of the row, from the first, that the rank has measured completely. */
     public int measuredSteps() {
         return awaitsDecision() ? Math.max(measured, stepOf(row.get(position)) + 1) : measured;
     }
 
-    /** Takes note of the decision of the next step. */
+    /** Records the decision on the next step. */
     public void decided() {
         decided++;
     }
 
-    /** Returns the number of the row's steps with a decided update. */
+    /** Returns the number of steps of the row with a decided update. */
     public int decidedSteps() {
         return decided;
     }
 
     /**
-     * Enters an epoch, in which messages in flight to this rank do not arrive any more. Returns the receives that have
-     * landed and are not used yet: they go back and are sent again, in order, so that a message that was lost before them
-     * finds a buffer.
+     * Enters an epoch, in which messages in flight to this rank are lost. Returns the receives that have landed and are
+     * unused: they are discarded and sent again in order, so that a message that was lost before them finds a buffer.
      */
     public List<Action> enterEpoch() {
         List<Action> back = new ArrayList<>(landed);
@@ -192,7 +189,7 @@ public final class RowWalk {
         return List.copyOf(received);
     }
 
-    /** Returns the receives that have landed and are not used yet. */
+    /** Returns the receives that have landed and are unused. */
     public Set<Action> unused() {
         return FixedOrder.copyOf(landed);
     }
@@ -206,12 +203,12 @@ public final class RowWalk {
         return !ordered.isEmpty();
     }
 
-    /** Returns the index of the action in progress or waited for; the length of the row at its end. */
+    /** Returns the index of the action in progress or awaited; the length of the row at its end. */
     public int position() {
         return ordered.isEmpty() ? position : row.indexOf(ordered.getFirst());
     }
 
-    /** Returns the action in progress or waited for, in words for a person. */
+    /** Returns the action in progress or awaited, in words. */
     public String situation() {
         if (!ordered.isEmpty()) {
             return "computing " + ordered.getFirst();

@@ -18,13 +18,12 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * The certified plans of a run and the ranks that walk their rows: the row of each rank, and the message of each send or
- * receive. The ranks of a row walk it together and have consecutive numbers; the rank at offset k of a row exchanges
- * messages with the ranks at offset k of other rows. A place in the pipeline has one row, or one for each replica of its
- * stage. Immutable.
+ * The certified plans of a run, spread over its ranks: the row of each rank, and the message of each send or receive. All
+ * ranks of a row walk it together and have consecutive numbers. The rank at offset k of a row exchanges messages with the
+ * ranks at offset k of other rows. A place in the pipeline has one row, or one for each replica of its stage. Immutable.
  */
 public interface RunPlan {
-    /** The message number of a kind that travels once in a step, if a row has one step. */
+    /** The message number of a kind that is sent once in a step. */
     int ONLY_MESSAGE = 0;
 
     /** The certified plan of a step. */
@@ -33,14 +32,14 @@ public interface RunPlan {
     /** The certified plan of a forward pass over validation data. */
     Certificate validation();
 
-    /** Returns the number of ranks of each row: they share its stages or hold the same weights. */
+    /** Returns the number of ranks of each row; they share its stages or hold the same weights. */
     int ranksPerPlace();
 
     default int rankCount() {
         return training().plan().rankCount() * ranksPerPlace();
     }
 
-    /** Returns the ranks of each place in the pipeline, over all pipelines. */
+    /** Returns the ranks that hold the same stages, over all pipelines, for each set of stages. */
     default List<List<Integer>> places() {
         Map<List<Integer>, List<Integer>> places = new LinkedHashMap<>();
         for (int rank = 0; rank < rankCount(); rank++) {
@@ -73,8 +72,8 @@ public interface RunPlan {
     }
 
     /**
-     * Returns the action of a rank's row that completes its gradients of a stage in a step of the row, or in the round of
-     * that step if the stage has replicas.
+     * Returns the action of a rank's row that completes the gradients of a stage for a step of the row. With replicas, it
+     * completes the gradients of the step's round.
      */
     default Action lastBackward(int rank, int stage, int step) {
         return row(Pass.Kind.TRAINING, rank).actions().reversed().stream()
@@ -84,12 +83,12 @@ public interface RunPlan {
                 .findFirst().orElseThrow();
     }
 
-    /** Returns the number of steps of a training pass: 1, or the steps from one flush of the pipeline to the next. */
+    /** Returns the number of steps of a training pass: 1, or the steps between two flushes of the pipeline. */
     default int stepsPerPass() {
         return training().plan().stepCount();
     }
 
-    /** Returns the most steps at one time with a first forward begun and a last update not ended. */
+    /** Returns the most steps in progress at a time on a rank, from the first forward to the last update of each. */
     default int stepsAtOnce(int rank) {
         int updated = 0;
         int most = 1;
@@ -103,9 +102,7 @@ public interface RunPlan {
         return most;
     }
 
-    /**
-     * Returns for each action of a stage that reads weights, the number of updates by which they are older than the newest.
-     */
+    /** Returns for each action of a stage that reads weights the age of those weights, in updates. */
     default Map<Action, Integer> updatesBehind(int rank, int stage) {
         Map<Action, Integer> behind = new HashMap<>();
         int newest = training().plan().firstVersion();
@@ -127,7 +124,7 @@ public interface RunPlan {
         return training().creditsPerEdge();
     }
 
-    /** Returns whether a send or receive crosses ranks; stages of one rank hand over without a message. */
+    /** Returns whether a send or receive needs a message; stages of one rank hand over without one. */
     default boolean needsMessage(Action message) {
         return training().plan().needsMessage(message);
     }
@@ -141,7 +138,7 @@ public interface RunPlan {
         return training().plan().peer(message);
     }
 
-    /** Returns the transport's message of a send or receive of a rank. */
+    /** Returns the message of a send or receive of a rank. */
     default MessageKey keyOf(int rank, Action message) {
         return new MessageKey(edgeOf(rank, message),
                 message.microbatch() == Action.WHOLE_STEP ? ONLY_MESSAGE : message.microbatch());
@@ -151,7 +148,7 @@ public interface RunPlan {
         return new RankMessages(this, rank);
     }
 
-    /** Returns the transport's edge of a send or receive of a rank. */
+    /** Returns the edge of a send or receive of a rank. */
     default Edge edgeOf(int rank, Action message) {
         MessageKind kind = switch (message.kind()) {
             case SEND_F, RECV_F -> MessageKind.ACTIVATION;
@@ -166,13 +163,14 @@ public interface RunPlan {
     }
 
     /**
-     * Returns the rank that holds a stage in the pipeline of another rank; of replicas, the one of a message's microbatch.
+     * Returns the rank that holds a stage in the pipeline of another rank; with replicas, the one that has the message's
+     * microbatch.
      */
     default int holder(int rank, int stage, Action message) {
         return training().plan().rankOf(stage, message) * ranksPerPlace() + rank % ranksPerPlace();
     }
 
-    /** Returns a receive for each channel of activations or gradients into a stage of a rank. */
+    /** Returns one receive for each channel of activations or gradients into a stage of a rank. */
     default Collection<Action> receivesOf(int rank, int stage) {
         Map<Edge, Action> receives = new LinkedHashMap<>();
         for (Pass.Kind kind : Pass.Kind.values()) {
@@ -192,7 +190,7 @@ public interface RunPlan {
         }, ONLY_MESSAGE));
     }
 
-    /** Returns every edge of the transport between two ranks, for all kinds of messages and passes. */
+    /** Returns every edge between two ranks, for all kinds of messages and passes. */
     default Set<Edge> edges() {
         Set<Edge> edges = new LinkedHashSet<>();
         for (int rank = 0; rank < rankCount(); rank++) {

@@ -6,9 +6,9 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * The messages that a rank has sent in the pass in progress, kept until the next one begins, so that a receiver that lost
- * one gets it again. From entering an epoch until it is known which messages receivers have, the log is closed: messages are
- * kept here and not sent yet.
+ * The messages that a rank has sent in the pass in progress, kept until the next pass begins. A receiver that lost a message
+ * gets it again. The log is closed from the start of an epoch until the messages that receivers have are known: meanwhile it
+ * keeps messages without sending them.
  *
  * <p>Thread rule: none; one caller at a time.
  *
@@ -20,7 +20,7 @@ public final class SendLog<T> {
     private boolean isOpen;
 
     /**
-     * @param isOpen whether messages are sent at once; a restarted rank first learns which messages receivers have
+     * @param isOpen whether messages are sent at once; false for a restarted rank, since receivers may have its messages
      */
     public SendLog(boolean isOpen) {
         this.isOpen = isOpen;
@@ -39,13 +39,13 @@ public final class SendLog<T> {
         return isOpen && !received.contains(key);
     }
 
-    /** Holds messages back from now on. */
+    /** Closes the log: messages are kept and not sent. */
     public void close() {
         isOpen = false;
     }
 
     /**
-     * Ends the hold.
+     * Opens the log.
      *
      * @param known the messages of this pass that receivers have
      * @return the messages to send again, in the order in which they were sent
@@ -58,7 +58,7 @@ public final class SendLog<T> {
         return again;
     }
 
-    /** Begins a pass; returns the messages kept of the earlier one. */
+    /** Begins a pass; returns the messages of the earlier one. */
     public Map<MessageKey, T> clear() {
         Map<MessageKey, T> old = new LinkedHashMap<>(sent);
         sent.clear();

@@ -6,34 +6,34 @@ import dev.troupe.schedule.Action;
 import java.util.Optional;
 
 /**
- * The meaning of the actions of a row, a method for each kind of work. An engine computes them, the memory plan counts their
- * bytes, and a simulation hashes.
+ * The meaning of a row's actions, one method for each kind of work. An engine computes them, the memory plan counts their
+ * bytes, and the simulation hashes them.
  *
  * <p>Thread rule: the rank's thread.
  */
 public interface StepOps {
-    /** Does F, B, I, W or RECOMPUTE; the last forward of validation data with the head returns the losses. */
+    /** Does F, B, I, W or RECOMPUTE. The last forward of validation data on the stage with the head returns the losses. */
     ActionResult compute(Action action, Pass pass);
 
-    /** Does SEND_F or SEND_B: hands on the tensor that the stage made. */
+    /** Does SEND_F or SEND_B: hands on the stage's tensor. */
     void send(Action send, Pass pass);
 
-    /** Gathers the weights of the stage's layers from the ranks that share them out. */
+    /** Gathers the weights of the stage's layers from the ranks that hold their shards. */
     void unshard(Action action);
 
     /** Frees the gathered weights. */
     void reshard(Action action);
 
-    /** Adds up gradients over the ranks that hold the same weights. */
+    /** Adds up the gradients of all ranks that hold the same weights. */
     void reduceGradients(Action action);
 
-    /** Sends the stage's gradient of a parameter that another stage has too. */
+    /** Sends the stage's gradient of a parameter that it shares with another stage. */
     void sendShared(Action send, Pass pass);
 
     /** Adds the other stage's gradient of a shared parameter. */
     void addShared(Action receive, Pass pass);
 
-    /** Adds up the squares of the stage's gradients, which are final; with the head, returns the losses of the step. */
+    /** Adds up the squares of the stage's final gradients; the stage with the head also returns the losses of the step. */
     ActionResult norm(Action action, Pass pass);
 
     /** Steps the optimizer, and clears the gradients. */
@@ -45,7 +45,7 @@ public interface StepOps {
     /**
      * Does an action.
      *
-     * @param decided the decision on the step; present from its updates on
+     * @param decided the decision on the step; required for an update
      */
     default ActionResult perform(Action action, Pass pass, Optional<WeightUpdate> decided) {
         switch (action.kind()) {

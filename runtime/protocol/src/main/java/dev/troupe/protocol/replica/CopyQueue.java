@@ -6,8 +6,8 @@ import java.util.Optional;
 import java.util.TreeSet;
 
 /**
- * The snapshots that wait to be copied to another node: the two newest of each stage. The stage that has waited longest is
- * first, with its older snapshot, which may be the last commit. One thread.
+ * The queue of snapshots to copy to another node: the two newest of each stage. The stage that has waited longest is first,
+ * and of its snapshots the older one, which may be the last commit. One thread.
  */
 public final class CopyQueue {
     private static final int MOST_VERSIONS = 2;
@@ -33,7 +33,7 @@ public final class CopyQueue {
         return waiting.isEmpty();
     }
 
-    /** Takes the next snapshot; empty if none waits. */
+    /** Takes the next snapshot; empty if the queue is empty. */
     public Optional<Version> next() {
         if (waiting.isEmpty()) {
             return Optional.empty();

@@ -14,9 +14,8 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * The node that hosts each rank, the buddy that keeps copies of its snapshots, and the steps of the copies that each node
- * has. A buddy has the two newest snapshots of each rank; a former buddy still has the snapshots of the last two commits.
- * One thread.
+ * The table of each rank's host, buddy and copies. A buddy has the two newest snapshots of a rank; a former buddy still has
+ * the snapshots of the last two commits. One thread.
  */
 public final class ReplicaTable {
     /** The rule that gives each node with ranks a buddy. */
@@ -34,7 +33,7 @@ public final class ReplicaTable {
         Map<String, String> of(List<String> hosts, Set<String> present);
     }
 
-    /** The steps of a node's two copies by its last report. */
+    /** The steps done of a node's two copies, by its last reports. */
     private record Copies(long newest, long older) {
         static final Copies NONE = new Copies(-1, -1);
 
@@ -51,15 +50,15 @@ public final class ReplicaTable {
     private final Buddies rule;
     private final long firstStep;
     private final Set<String> present = new TreeSet<>();
-    // For each node with other ranks than at first, the epoch of the change.
+    // For each node that has gained or lost ranks, the epoch of the change.
     private final Map<String, Integer> since = new TreeMap<>();
-    // By rank: the nodes that are to keep copies, and the nodes that have some.
+    // By rank: the node that is to keep copies, and the nodes that have copies.
     private final String[] buddies;
     private final List<Map<String, Copies>> copies;
 
     /**
      * @param hosts the first node of each rank
-     * @param firstStep steps done at the start of the run: any node can make the weights after them
+     * @param firstStep steps done at the start of the run; every node can create these weights
      */
     public ReplicaTable(List<String> hosts, Buddies rule, long firstStep) {
         this(hosts, Map.of(), rule, firstStep);
@@ -68,7 +67,7 @@ public final class ReplicaTable {
     /**
      * Creates the table of a run in progress.
      *
-     * @param since for each node with other ranks than at first, the epoch of the change
+     * @param since for each node that has gained or lost ranks, the epoch of the change
      */
     public ReplicaTable(List<String> hosts, Map<String, Integer> since, Buddies rule, long firstStep) {
         this.since.putAll(since);
@@ -82,7 +81,7 @@ public final class ReplicaTable {
     /**
      * Adds a node.
      *
-     * @param versions by rank, the steps after which it has all states of the rank, ascending
+     * @param versions for each rank, the commits (as steps done, ascending) of which the node has the complete state
      */
     public void join(String node, Map<Integer, List<Long>> versions) {
         present.add(node);
@@ -97,10 +96,7 @@ public final class ReplicaTable {
         return ranks().filter(rank -> hosts[rank].equals(node)).boxed().toList();
     }
 
-    /**
-     * Takes note that a present node has the snapshots of a rank after {@code stepsDone} steps. If the rank lives there by
-     * now they are no copy.
-     */
+    /** Records a copy of a rank on a present node; the snapshots of the rank's own host are no copies. */
     public void copied(int rank, String node, long stepsDone) {
         if (present.contains(node) && !node.equals(hosts[rank])) {
             copies.get(rank).merge(node, Copies.NONE.plus(stepsDone), (had, _) -> had.plus(stepsDone));
@@ -108,8 +104,8 @@ public final class ReplicaTable {
     }
 
     /**
-     * Returns the steps after which lost ranks can continue on other nodes: at the last commit, or at the one before; empty
-     * if no copies are left.
+     * Returns the steps done of the commit from which lost ranks can continue on other nodes, the last one or the one
+     * before; empty if copies are missing.
      *
      * @param stepsPerPass steps from one commit to the next
      */
@@ -123,7 +119,7 @@ public final class ReplicaTable {
         return holders(rank, steps).findAny().isPresent();
     }
 
-    /** The nodes on which a rank can start after {@code steps} steps, its buddy first. */
+    /** Returns the nodes on which a rank can start after {@code steps} steps, its buddy first. */
     private Stream<String> holders(int rank, long steps) {
         return present.stream().filter(node -> has(node, rank, steps))
                 .sorted(Comparator.comparing(node -> !node.equals(buddies[rank])));
@@ -134,8 +130,8 @@ public final class ReplicaTable {
     }
 
     /**
-     * Moves lost ranks, from an epoch on, to nodes on which they can start after {@code steps} steps; see
-     * {@link #recoverable}.
+     * Moves lost ranks to nodes that can start them after {@code steps} steps, from {@code epoch} on; see {@link
+     * #recoverable}.
      */
     public void move(Collection<Integer> lost, long steps, int epoch) {
         for (int rank : lost) {
@@ -155,7 +151,7 @@ public final class ReplicaTable {
     }
 
     /**
-     * Gives up the copies of these ranks, since their buddies are too slow: nothing waits for them until buddies are chosen
+     * Gives up the copies of these ranks, since their buddies are too slow; the run waits for none until buddies are chosen
      * again.
      */
     public void giveUpCopies(Collection<Integer> ranks) {
@@ -171,7 +167,7 @@ public final class ReplicaTable {
         return List.of(hosts);
     }
 
-    /** Returns for each node with other ranks than at first, the epoch of the change. */
+    /** Returns for each node that has gained or lost ranks the epoch of the change. */
     public Map<String, Integer> since() {
         return FixedOrder.copyOf(since);
     }

@@ -12,24 +12,26 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /**
- * The snapshots of one stage on a node, a rank's own or copies: the state of the last commit, and the newer one that may not
- * be committed yet. It decides which memory a state takes, and when memory is freed; the caller keeps the bytes.
+ * The snapshots of one stage on a node, its own or copies: the last commit, and a newer state that may not be committed yet.
+ * The class assigns memory to states and decides when to free it; the caller keeps the bytes.
  *
  * <p>Thread rule: one caller at a time; {@link #whole} any thread.
  */
 public final class SnapshotSlots<S extends SnapshotSlots.Snapshot> {
-    /** The number of states of a stage that are kept: the older one may still be needed while the newer one is written. */
+    /** The number of states of a stage: the older one may still be needed while the newer one is written. */
     public static final int COUNT = 2;
 
     /** The memory of one state. */
     public interface Snapshot {
-        /** Returns the steps done of the whole state; negative while there is none. Does not wait for a rank that writes. */
+        /**
+         * Returns the steps done of a complete state; negative if the memory has none. Never waits for a rank that writes.
+         */
         long stepsDone();
 
-        /** Returns whether the state, or the one being written, is after {@code steps} steps or more. */
+        /** Returns whether the state, complete or being written, is after {@code steps} steps or more. */
         boolean isSince(long steps);
 
-        /** Returns whether this node may write here; the memory of another process is only read. */
+        /** Returns whether this process owns the memory and may write to it; another process's memory is only read. */
         boolean isOwn();
 
         /** Frees the memory, or unmaps it; reads and writes of parts fail from now on. */
@@ -37,7 +39,7 @@ public final class SnapshotSlots<S extends SnapshotSlots.Snapshot> {
     }
 
     private volatile List<S> slots = List.of();
-    // The number of pins of each snapshot; a pinned snapshot that was due to be overwritten is in no slot any more.
+    // The number of pins of each snapshot; a pinned snapshot that was replaced is in no slot.
     private final Map<S, Integer> pins = new IdentityHashMap<>();
     private Optional<S> spare = Optional.empty();
     private boolean isForgotten;
@@ -55,24 +57,25 @@ public final class SnapshotSlots<S extends SnapshotSlots.Snapshot> {
         return whole().anyMatch(snapshot -> snapshot.stepsDone() == stepsDone);
     }
 
-    /** Returns whether a rank may keep a state here. A later state belongs to the incarnation that replaced this one. */
+    /** Returns whether a rank may keep a state here; it may not if a later state, of a newer incarnation, is present. */
     public boolean mayKeep(long stepsDone) {
         return !isForgotten && slots.stream().allMatch(snapshot -> snapshot.stepsDone() <= stepsDone);
     }
 
     /**
-     * Returns whether a copy is of use here. A whole state is not overwritten by itself: the sender may die during the copy.
+     * Returns whether a copy is needed here. A complete state is never copied over, since the sender may die during the
+     * copy.
      */
     public boolean mayCopy(long stepsDone) {
         return !isForgotten && !isWhole(stepsDone);
     }
 
     /**
-     * Returns the snapshot that gives its memory to the state after {@code stepsDone} steps: not the newest whole one, which
-     * may be the last commit, unless it is the same state again.
+     * Returns the snapshot with the memory for the state after {@code stepsDone} steps. It is never the newest complete one,
+     * which may be the last commit, unless the state is the same.
      *
      * @param fits whether the state fits into the memory of a snapshot
-     * @param allocate makes a snapshot into which it fits
+     * @param allocate creates a snapshot with enough memory
      */
     public S target(long stepsDone, Predicate<S> fits, Supplier<S> allocate) {
         Optional<S> replaced = replaced(stepsDone);
@@ -90,7 +93,7 @@ public final class SnapshotSlots<S extends SnapshotSlots.Snapshot> {
         return unused;
     }
 
-    /** Puts the snapshot of another process in the place of the one that would be overwritten. */
+    /** Adds the mapped snapshot of another process, in place of the one that would be overwritten. */
     public void map(long stepsDone, S mapped) {
         if (slots.size() == COUNT) {
             S replaced = replaced(stepsDone).orElseThrow();
@@ -102,7 +105,7 @@ public final class SnapshotSlots<S extends SnapshotSlots.Snapshot> {
         }
     }
 
-    /** Returns the snapshot that gives way to the state after {@code stepsDone} steps; empty if both have room. */
+    /** Returns the snapshot that the state after {@code stepsDone} steps replaces; empty if a slot is free. */
     private Optional<S> replaced(long stepsDone) {
         Optional<S> newest = slots.stream()
                 .reduce((one, other) -> other.stepsDone() > one.stepsDone() ? other : one);
@@ -125,12 +128,12 @@ public final class SnapshotSlots<S extends SnapshotSlots.Snapshot> {
         }
     }
 
-    /** Keeps the memory of a snapshot as it is until {@link #unpin}. */
+    /** Protects the memory of a snapshot from changes until {@link #unpin}. */
     public void pin(S snapshot) {
         pins.merge(snapshot, 1, Integer::sum);
     }
 
-    /** Ends a pin. Memory that has no slot any more serves the next state. */
+    /** Ends a pin; memory without a slot becomes the spare. */
     public void unpin(S snapshot) {
         boolean isPinnedYet = isForgotten || pins.merge(snapshot, -1, SnapshotSlots::sumOrNone) != null;
         if (isPinnedYet || slots.stream().anyMatch(other -> other == snapshot)) {
@@ -148,8 +151,8 @@ public final class SnapshotSlots<S extends SnapshotSlots.Snapshot> {
     }
 
     /**
-     * Frees all snapshots if all are of fewer than {@code before} steps, also pinned ones, so that their readers fail;
-     * returns whether they were freed.
+     * Frees all snapshots if all are of fewer than {@code before} steps. Pinned ones are freed too, so that their readers
+     * fail. Returns whether they were freed.
      */
     public boolean forget(long before) {
         isForgotten = slots.stream().noneMatch(snapshot -> snapshot.isSince(before));

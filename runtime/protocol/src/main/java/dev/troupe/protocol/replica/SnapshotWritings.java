@@ -1,8 +1,8 @@
 package dev.troupe.protocol.replica;
 
 /**
- * The content of a snapshot's memory: the state of its last writing, once that has ended, and nothing before. A reader or
- * writer of a part names its writing, and is refused when another has begun.
+ * The state of a snapshot's memory: complete after its last writing has ended, and empty before. A reader or writer of a
+ * part names its writing, and is refused if another has begun.
  *
  * <p>Thread rule: one caller at a time; {@link #stepsDone} any thread.
  */
@@ -11,7 +11,7 @@ public final class SnapshotWritings {
     private long writing;
     private long writingAfter = -1;
 
-    /** Returns the steps done of the whole state; -1 while there is none. */
+    /** Returns the steps done of the complete state; -1 if there is none. */
     public long stepsDone() {
         return stepsDone;
     }
@@ -23,22 +23,25 @@ public final class SnapshotWritings {
         return ++writing;
     }
 
-    /** Returns whether a writing may continue: it is the last, and has not ended. */
+    /** Returns whether a writing may continue: it is the last one, and has not ended. */
     public boolean isUnderWay(long ofWriting) {
         return ofWriting == writing && stepsDone < 0;
     }
 
-    /** Ends the last writing: its state is whole. */
+    /** Ends the last writing; its state is complete. */
     public void end() {
         stepsDone = writingAfter;
     }
 
-    /** Returns whether the memory holds the whole state of a writing. */
+    /** Returns whether the memory holds the complete state of a writing. */
     public boolean isWhole(long ofWriting) {
         return ofWriting == writing && stepsDone >= 0;
     }
 
-    /** Returns the number of the writing of the whole state after {@code afterSteps} steps; -1 if it is not here. */
+    /**
+     * Returns the number of the writing of the complete state after {@code afterSteps} steps; -1 if the memory holds
+     * another.
+     */
     public long writingOf(long afterSteps) {
         return stepsDone == afterSteps ? writing : -1;
     }

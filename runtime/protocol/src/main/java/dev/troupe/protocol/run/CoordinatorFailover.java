@@ -12,21 +12,21 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * The failover of a run to another coordinator, decided by the nodes' reports. Every rank starts again, in a new epoch, from
- * the newest known commit for which nodes have the state of every rank. Pure.
+ * The state from which a new coordinator continues a run, derived from the nodes' reports. Every rank restarts in a new
+ * epoch, from the newest commit of which the nodes have the state of every rank.
  *
  * @param commit the commit from which all ranks start
- * @param before the commit before, if the run may have to go back once more
- * @param hosts the node of each rank from then on
- * @param since for each node with other ranks than at first, the epoch of the change
+ * @param before the previous commit, if it is known; the run may have to go back to it
+ * @param hosts the node of each rank from this epoch on
+ * @param since for each node that has gained or lost ranks, the epoch of the change
  */
 public record CoordinatorFailover(int epoch, Commit commit, Optional<Commit> before, List<String> hosts,
         Map<String, Integer> since) {
     /**
-     * Decides.
+     * Returns the failover; empty if the state of some rank is lost.
      *
      * @param byNode the report of each present node
-     * @param first the commit from which the run started, which any node can make
+     * @param first the commit from which the run started; every node can create its state
      * @param stepsPerPass steps from one commit to the next
      * @return empty if the state of some rank is lost
      */
@@ -49,7 +49,8 @@ public record CoordinatorFailover(int epoch, Commit commit, Optional<Commit> bef
     }
 
     /**
-     * The nodes on which ranks can start after {@code stepsDone} steps, their present ones first; empty if a rank cannot.
+     * Returns a node for each rank that can start it after {@code stepsDone} steps, its current node if possible; empty if
+     * some rank has none.
      */
     private static Optional<List<String>> hosts(Map<String, NodeReport> byNode, List<String> before, long stepsDone,
             Commit first) {

@@ -6,7 +6,7 @@ import java.util.BitSet;
 import java.util.HashMap;
 import java.util.Map;
 
-/** The ranks that are ready in the present epoch, and the messages of the pass in progress that they have received. */
+/** The ranks that are ready in the current epoch, and the messages of the pass in progress that they have received. */
 final class EpochBarrier {
     private final BitSet awaited = new BitSet();
     // By sender.
@@ -19,11 +19,11 @@ final class EpochBarrier {
     }
 
     /**
-     * Takes note that a rank is ready.
+     * Records that a rank is ready.
      *
-     * @param has the messages of the pass in progress that it has received
-     * @return whether all ranks are ready now
-     * @throws IllegalStateException if the rank is ready already
+     * @param has the messages of the pass in progress that the rank has received
+     * @return whether all ranks are ready
+     * @throws IllegalStateException if the rank was ready before
      */
     boolean ready(int rank, MessageKeys has) {
         if (!awaited.get(rank)) {

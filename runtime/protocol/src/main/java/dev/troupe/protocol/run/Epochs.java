@@ -9,7 +9,8 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 
 /**
- * The present epoch of a run: its incarnations, the ranks that are ready in it, and the recoveries of the step in progress.
+ * The current epoch of a run: the incarnations of its ranks, the ranks that are ready, and the recoveries of the step in
+ * progress.
  *
  * <p>Thread rule: none; one caller at a time.
  */
@@ -29,7 +30,7 @@ final class Epochs {
         barrier.begin(settings.rankCount());
     }
 
-    /** Takes over after an epoch under another coordinator. */
+    /** Takes over from another coordinator; {@code first} is the epoch that the restart of all ranks begins. */
     void takeOver(int first) {
         present = first - 1; // the new one begins with the restart of all
     }
@@ -42,15 +43,12 @@ final class Epochs {
         return allRanks;
     }
 
-    /** Returns a rank as it was started last. */
+    /** Returns the current incarnation of a rank. */
     Incarnation last(int rank) {
         return restarts.last(rank);
     }
 
-    /**
-     * Returns whether an event is of a rank that was restarted since or that another coordinator has started, or of a
-     * message that is sent again already.
-     */
+    /** Returns whether an event is obsolete: its rank has a newer incarnation, or its lost message is being sent again. */
     boolean isOfThePast(RunEvent event) {
         return event instanceof RunEvent.OfRank said && !restarts.isCurrent(said.from())
                 || event instanceof RunEvent.MessageLost lost && lost.epoch() != present;
@@ -60,7 +58,7 @@ final class Epochs {
         return recoveries < settings.mostRecoveries();
     }
 
-    /** Returns the reason for which this failure ends the run, with the number of recoveries in this step. */
+    /** Returns the reason why this failure ends the run, with the number of recoveries in this step. */
     String failure(String reason, long stepsDone) {
         return recoveries == 0
                 ? reason
@@ -68,20 +66,20 @@ final class Epochs {
                         + " began; recovery.most-per-step is the limit)";
     }
 
-    /** Returns the reason why the run cannot continue if the error of this failure has struck at the same action before. */
+    /** Returns the reason why the run cannot continue, if the failed rank had the same error at the same action before. */
     Optional<String> strike(RunEvent.RankFailed failed) {
         return strikes.take(failed);
     }
 
     /**
-     * Returns the ranks to restart for a lost message: none at first, and all at the next loss in a step, since a lost
-     * message between a rank and the coordinator is repeated only if the rank restarts.
+     * Returns the ranks to restart for a lost message: none at the first loss in a step, and all at the next one. A message
+     * between a rank and the coordinator is repeated only if the rank restarts.
      */
     List<Integer> restartedForMessage() {
         return recoveries > 0 && restarts.hasNoneOf(present) ? allRanks : List.of();
     }
 
-    /** Begins the next epoch, in which these ranks start again. */
+    /** Begins the next epoch, in which these ranks restart. */
     void begin(List<Integer> restarted) {
         present++;
         barrier.begin(settings.rankCount());
@@ -97,7 +95,7 @@ final class Epochs {
         recoveries++;
     }
 
-    /** Takes note that a rank is ready; returns whether that makes all ranks ready in the present epoch. */
+    /** Records that a rank is ready; returns whether now all ranks are ready in the current epoch. */
     boolean ready(RunEvent.EpochReady ready, Pass pass) {
         boolean isOfThisPass = pass != null && ready.pass() == pass.number();
         return ready.epoch() == present // or another has begun since
@@ -108,12 +106,11 @@ final class Epochs {
         return barrier.isComplete();
     }
 
-    /** Returns whether a rank is still to become ready. */
     boolean awaits(int rank) {
         return barrier.awaits(rank);
     }
 
-    /** Returns the restarted ranks that have no order to repeat yet, and counts the order as given. */
+    /** Returns the restarted ranks that have not received their order again, and counts the order as given. */
     List<Integer> takeUntold() {
         return restarts.takeUntold();
     }
@@ -122,23 +119,23 @@ final class Epochs {
         restarts.repeat(ranks);
     }
 
-    /** Returns whether a rank repeats the pass, and has not caught up with the others. */
+    /** Returns whether a rank repeats the pass and has not caught up. */
     boolean isRepeating(int rank) {
         return restarts.isRepeating(rank);
     }
 
-    /** Takes note that a rank has caught up; returns whether every rank is ready and none repeats the pass. */
+    /** Records that a rank has caught up; returns whether the recovery is complete. */
     boolean endsRecovery(int rank) {
         restarts.hasRepeated(rank);
         return hasCaughtUp() && isReady();
     }
 
-    /** Returns whether no rank has a pass to repeat. */
+    /** Returns whether no rank repeats the pass. */
     boolean hasCaughtUp() {
         return restarts.isDone();
     }
 
-    /** Returns the order to resend missing messages of the pass of this number, once all ranks are ready. */
+    /** Returns the order to resend the missing messages of a pass, for the moment when all ranks are ready. */
     RunCommand.Resume resume(long pass) {
         return new RunCommand.Resume(present, pass, barrier.received());
     }

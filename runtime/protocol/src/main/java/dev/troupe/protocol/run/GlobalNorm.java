@@ -6,15 +6,15 @@ import java.util.List;
 
 /** The norm of all gradients of the model, and the factor by which they are clipped. */
 public final class GlobalNorm {
-    // Added by torch.nn.utils.clip_grad_norm_, so that a norm of zero divides.
+    // As torch.nn.utils.clip_grad_norm_ adds it, so that a norm of zero can be a divisor.
     private static final double EPSILON = 1e-6;
 
     private GlobalNorm() {
     }
 
     /**
-     * Returns the norm over layers, whatever their stages: sums are added in the order of blocks, and inside a block in the
-     * order of its parameters, so that the result is the same bits under every partition.
+     * Returns the norm over all layers. Sums are added in the order of blocks, and within a block in the order of its
+     * parameters, so the bits do not depend on the partition.
      *
      * @param sums of every block of the model, in any order
      * @throws IllegalArgumentException if a block is missing or a part occurs twice
@@ -23,7 +23,7 @@ public final class GlobalNorm {
         return of(sums, true);
     }
 
-    /** Returns the norm, as {@link #of(Collection)}, of the blocks present: those on stages that update their weights. */
+    /** Returns the same norm over the blocks that are present, which are on stages that update their weights. */
     static double ofSome(Collection<LayerSquaredSum> sums) {
         return of(sums, false);
     }

@@ -1,11 +1,12 @@
 package dev.troupe.protocol.run;
 
 /**
- * The share of a block, the embedding or the head in the squared global gradient norm, or a part of that.
+ * The sum of squared gradients of a block, the embedding or the head, or of a part of one. The squared global norm is the
+ * sum of all.
  *
- * @param block its number in the model, in the order of its pipeline
- * @param part 0 for all of it, or for its first parameters; in a block that two stages share, the number of a later
- *     parameter in the block
+ * @param block its number in the model, in the order of the pipeline
+ * @param part 0 for the whole block or its first parameters; in a block that two stages share, the number of a later
+ *         parameter in the block
  * @param squaredSum sum of the squares of the gradients
  */
 public record LayerSquaredSum(int block, int part, double squaredSum) {

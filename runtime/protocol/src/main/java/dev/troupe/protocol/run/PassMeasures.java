@@ -6,9 +6,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** The measures of all ranks in a step, or in a pass over validation data. One thread. */
+/** The measurements of all ranks in one step, or in a pass over validation data. One thread. */
 final class PassMeasures {
-    // In the order of ranks.
+    // By rank, ascending.
     private final Map<Integer, RunEvent.PassDone> byRank = new TreeMap<>();
 
     void put(RunEvent.PassDone done) {
@@ -31,7 +31,7 @@ final class PassMeasures {
         return byRank.values().stream().flatMap(done -> done.squaredSums().stream()).toList();
     }
 
-    /** Returns the mean loss of all microbatches, added up in their order. */
+    /** Returns the mean loss of all microbatches, added in their order. */
     double meanLoss() {
         List<MicrobatchLoss> losses = byRank.values().stream().flatMap(done -> done.losses().stream())
                 .sorted(Comparator.comparingInt(MicrobatchLoss::microbatch)).toList();

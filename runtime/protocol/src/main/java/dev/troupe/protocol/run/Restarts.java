@@ -7,7 +7,8 @@ import java.util.Collection;
 import java.util.List;
 
 /**
- * The epoch in which each rank was started, the ranks that have no order to repeat yet, and those that repeat. One thread.
+ * The restarts of the ranks: the epoch of each rank's last start, the ranks that lack their order, and the ranks that repeat
+ * the pass. One thread.
  */
 final class Restarts {
     private final int[] startedIn;
@@ -24,12 +25,12 @@ final class Restarts {
         return new Incarnation(rank, startedIn[rank], term);
     }
 
-    /** Returns whether the incarnation is of this coordinator and has not been given up. */
+    /** Returns whether an incarnation is the current one of its rank. */
     boolean isCurrent(Incarnation from) {
         return from.equals(last(from.rank()));
     }
 
-    /** Returns whether no rank was started last in this epoch. */
+    /** Returns whether this epoch is not the start of any current incarnation. */
     boolean hasNoneOf(int epoch) {
         return Arrays.stream(startedIn).noneMatch(started -> started == epoch);
     }
@@ -40,7 +41,7 @@ final class Restarts {
         repeating.clear(rank);
     }
 
-    /** Returns the restarted ranks that have no order to repeat yet, and counts the order as given. */
+    /** Returns the restarted ranks that have not received their order again, and counts the order as given. */
     List<Integer> takeUntold() {
         List<Integer> ranks = untold.stream().boxed().toList();
         untold.clear();
@@ -55,12 +56,11 @@ final class Restarts {
         return repeating.get(rank);
     }
 
-    /** Takes note that a rank has caught up with the others. */
     void hasRepeated(int rank) {
         repeating.clear(rank);
     }
 
-    /** Returns whether no rank has a pass to repeat. */
+    /** Returns whether no rank repeats the pass. */
     boolean isDone() {
         return repeating.isEmpty();
     }

@@ -10,11 +10,11 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The checkpoints that a run requests, and the events that wait for the one in progress. If ranks keep snapshots, a
- * checkpoint on the way is written during training: one at a time, and the commit at which the next is due by its steps
- * waits for it. One that is due by time waits for the one in progress, and so do the last checkpoint and the end of a run
- * that failed. If no snapshots are kept, ranks write every checkpoint between two steps, and the run waits. The run
- * continues without a checkpoint that cannot be written, except for the last one, which ends the run.
+ * The checkpoints that a run requests, and the events that wait for the one in progress. If ranks keep snapshots,
+ * checkpoints are written during training, one at a time. The commit at which the next is due by its steps waits for the one
+ * in progress. A checkpoint that is due by time, the last checkpoint, and the end of a failed run wait for it too. Without
+ * snapshots, ranks write every checkpoint between two steps, and the run waits. The run continues if a checkpoint fails,
+ * unless it is the last one.
  *
  * <p>Thread rule: none; one caller at a time.
  */
@@ -24,21 +24,21 @@ final class RunCheckpoints {
     private final ReplicaTable replicas;
     private final CheckpointWay onTheWay;
     private Optional<CheckpointAttempt> underWay = Optional.empty();
-    /** Whether nodes hold the states that the checkpoint in progress needs. */
+    /** Whether nodes have pinned the states that the checkpoint in progress needs. */
     private boolean isPinned;
     private long newest;
     private boolean isTimeUp;
     private boolean isEnding;
 
     /**
-     * @param settings with the steps between two checkpoints, and the newest one that is written already
+     * @param settings with the steps between two checkpoints, and the newest checkpoint at the start
      * @param replicas with the node of each rank, which holds its snapshot
      */
     RunCheckpoints(RunSettings settings, StepProgress step, ReplicaTable replicas) {
         this.settings = settings;
         this.step = step;
         this.replicas = replicas;
-        this.onTheWay = settings.keepsSnapshots() ? CheckpointWay.BESIDE : CheckpointWay.AWAITED;
+        this.onTheWay = settings.keepsSnapshots() ? CheckpointWay.DURING_TRAINING : CheckpointWay.AWAITED;
         this.newest = settings.savedStep();
     }
 
@@ -47,7 +47,7 @@ final class RunCheckpoints {
         isTimeUp = true;
     }
 
-    /** Ends the run after the step in progress; it waits for its last checkpoint. */
+    /** Ends the run after the step in progress, with a last checkpoint. */
     void endAfterStep() {
         isEnding = true;
     }
@@ -61,7 +61,7 @@ final class RunCheckpoints {
         return isEnding || stepsDone >= settings.stepCount();
     }
 
-    /** Returns whether a checkpoint of the last commit is to begin in this way while the run continues. */
+    /** Returns whether a checkpoint of the last commit is to begin now, written in this way. */
     boolean isDue(CheckpointWay way) {
         return way == onTheWay && (way == CheckpointWay.AWAITED || !isLast())
                 && (isTimeUp || isDueBySteps(step.stepsDone())) && underWay.isEmpty() && newest != step.stepsDone();
@@ -71,7 +71,7 @@ final class RunCheckpoints {
         return RunSettings.isDue(settings.checkpointEvery(), stepsDone);
     }
 
-    /** Returns whether a run that ends at the last commit writes a checkpoint of it. */
+    /** Returns whether a run that ends at the last commit still has to write a checkpoint. */
     boolean isWantedAtEnd() {
         return settings.endsWithCheckpoint() && newest != step.stepsDone();
     }
@@ -86,12 +86,12 @@ final class RunCheckpoints {
                 new CheckpointEvent.Wanted(attempt, commit.lossScale(), replicas.hosts())));
     }
 
-    /** Takes note that nodes hold the states that a checkpoint needs. */
+    /** Records that nodes have pinned the states that a checkpoint needs. */
     void pinned(CheckpointAttempt attempt) {
         isPinned |= underWay.equals(Optional.of(attempt));
     }
 
-    /** Takes note that the checkpoint in progress is complete or deleted. */
+    /** Records that the checkpoint in progress is complete or deleted. */
     void settle(RunEvent.CheckpointSettled settled) {
         if (!underWay.equals(Optional.of(settled.attempt()))) {
             throw new IllegalStateException(settled + ", but in progress is " + underWay);
@@ -108,7 +108,7 @@ final class RunCheckpoints {
         return underWay.filter(attempt -> attempt.way() == way).isPresent();
     }
 
-    /** A rank's report of its part of the checkpoint in progress. */
+    /** Passes a rank's report on its part to the checkpoint in progress. */
     void tell(RunEvent.OfCheckpoint said, List<RunCommand> commands) {
         commands.add(new RunCommand.TellCheckpoint(switch (said) {
             case RunEvent.CheckpointPartWritten(var from, var part) ->
@@ -118,27 +118,28 @@ final class RunCheckpoints {
         }));
     }
 
-    /** Passes an event on if the run waits for a checkpoint. */
+    /** Passes an event to the checkpoint in progress if the run waits for it. */
     void tellAwaited(CheckpointEvent event, List<RunCommand> commands) {
         if (isUnderWay(CheckpointWay.AWAITED)) {
             commands.add(new RunCommand.TellCheckpoint(event));
         }
     }
 
-    /** Takes note that a node has left. */
+    /** Reports the loss of a node to the checkpoint in progress. */
     void lose(String node, String reason, List<RunCommand> commands) {
-        if (isUnderWay(CheckpointWay.BESIDE)) {
+        if (isUnderWay(CheckpointWay.DURING_TRAINING)) {
             commands.add(new RunCommand.TellCheckpoint(new CheckpointEvent.NodeGone(node, reason)));
         }
     }
 
-    /** The reason why a run without its last checkpoint ends. */
     private String lastFailed(String why) {
         return "the checkpoint at its end, after " + step.stepsDone() + " steps, could not be written, and nothing else"
                 + " keeps what was learnt since the one before: " + why;
     }
 
-    /** Returns the reason why a failed checkpoint ends the run; reports a failure after which the run continues. */
+    /**
+     * Returns the reason why a failed checkpoint ends the run; empty if the run continues, with a report of the failure.
+     */
     Optional<String> failure(RunEvent.CheckpointSettled settled, List<RunCommand> commands) {
         if (!isLast()) {
             settled.failure().ifPresent(
@@ -149,15 +150,15 @@ final class RunCheckpoints {
     }
 
     /**
-     * Returns whether the update at the end of this pass waits for the checkpoint in progress, since it would overwrite a
-     * state of the checkpoint that a node does not hold yet.
+     * Returns whether the update at the end of this pass waits for the checkpoint in progress: it would overwrite a state
+     * that the checkpoint needs and no node has pinned yet.
      */
     boolean holdsUpUpdate() {
-        return isUnderWay(CheckpointWay.BESIDE) && !isPinned && step.isLastOfPass()
+        return isUnderWay(CheckpointWay.DURING_TRAINING) && !isPinned && step.isLastOfPass()
                 && underWay.orElseThrow().stepsDone() < step.stepsDone();
     }
 
-    /** Returns whether the next commit waits for the checkpoint in progress, since another is due at it. */
+    /** Returns whether the next commit waits for the checkpoint in progress, since another is due at that commit. */
     boolean holdsUpCommit() {
         long next = step.stepsDone() + settings.stepsPerPass();
         return !isLast(next) && isDueBySteps(next)

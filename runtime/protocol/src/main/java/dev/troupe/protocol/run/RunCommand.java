@@ -13,7 +13,7 @@ import java.util.Map;
 /** A command of the coordinator to its shell. */
 public sealed interface RunCommand {
     /**
-     * These ranks are to walk their rows.
+     * Order these ranks to walk their rows.
      *
      * @param updates the updates of the first steps, if they are decided before the pass begins
      */
@@ -29,7 +29,7 @@ public sealed interface RunCommand {
         }
     }
 
-    /** These ranks are to step their optimizers. */
+    /** Order these ranks to step their optimizers. */
     record Update(WeightUpdate update, List<Integer> ranks) implements RunCommand {
         public Update {
             ranks = List.copyOf(ranks);
@@ -37,7 +37,7 @@ public sealed interface RunCommand {
     }
 
     /**
-     * The new weights of a step, or of all steps of a pass, are in place everywhere: notify every node.
+     * Notify every node of a commit: the new weights of a step, or of all steps of a pass, are in place.
      *
      * @param results of each step, in their order
      */
@@ -52,30 +52,32 @@ public sealed interface RunCommand {
     }
 
     /**
-     * Send the last commit to a node that joins. A node that does not know the commit cannot report it to the next
-     * coordinator, and its copies of the ranks' states are of no use then.
+     * Send the last commit to a node that joins. A node can report only known commits to the next coordinator, and copies of
+     * an unknown commit are useless.
      */
     record TellCommit(String node, Commit commit) implements RunCommand {
     }
 
-    /** The mean loss on validation data after {@code stepsDone} steps. */
+    /** Report the mean loss on validation data after {@code stepsDone} steps. */
     record ReportValidation(long stepsDone, double loss) implements RunCommand {
     }
 
-    /** Pass this event of the checkpoint that the run requests, or has in progress, to its machine. */
+    /** Pass this event to the machine of checkpoints. */
     record TellCheckpoint(CheckpointEvent event) implements RunCommand {
     }
 
-    /** The run continues without this checkpoint, for the reason in this sentence. */
+    /** Report that the run continues without this checkpoint, for this reason. */
     record ReportCheckpointFailed(long stepsDone, String why) implements RunCommand {
     }
 
     /**
-     * A failure, for this reason: every node is to begin an epoch, and to restart these ranks with the weights after the
-     * steps of a commit; each rank answers {@link RunEvent.EpochReady}.
+     * Order every node to begin an epoch after a failure, and to restart these ranks with the weights of a commit. Each rank
+     * answers {@link RunEvent.EpochReady}.
      *
+     * @param stepsDone the steps done of the commit
+     * @param reason the failure, in a sentence
      * @param hosts the node of each rank from now on
-     * @param since for each node with other ranks than at first, the epoch of the change
+     * @param since for each node that has gained or lost ranks, the epoch of the change
      */
     record EnterEpoch(int epoch, List<Integer> restarted, long stepsDone, String reason, List<String> hosts,
             Map<String, Integer> since) implements RunCommand {
@@ -87,8 +89,9 @@ public sealed interface RunCommand {
     }
 
     /**
-     * Every node is to copy its ranks' snapshots to other nodes, the ones of a commit at once.
+     * Order every node to copy its ranks' snapshots to other nodes; the snapshots of a commit at once.
      *
+     * @param stepsDone the steps done of the commit
      * @param buddies for each rank the node that keeps its copies; empty text for none
      */
     record KeepCopies(long stepsDone, List<String> buddies) implements RunCommand {
@@ -98,32 +101,31 @@ public sealed interface RunCommand {
     }
 
     /**
-     * All ranks are ready in the epoch: each is to send the messages of the pass again that the others lack.
+     * Order each rank, in an epoch in which all are ready, to resend the messages of the pass that their receivers lack.
      *
      * @param pass the {@linkplain Pass#number number} of the pass in progress; -1 between two passes, when nothing is sent
-     *     again
-     * @param received the messages of it that the others have, by sender
+     *         again
+     * @param received the messages of the pass that were received, by sender
      */
     record Resume(int epoch, long pass, Map<Integer, MessageKeys> received) implements RunCommand {
         public Resume {
             received = FixedOrder.copyOf(received);
         }
 
-        /** Returns the messages that the others have received from a rank. */
+        /** Returns the messages of a sender that were received. */
         public MessageKeys from(int rank) {
             return received.getOrDefault(rank, MessageKeys.NONE);
         }
     }
 
-    /** The restarted ranks have caught up. */
+    /** Report that the restarted ranks have caught up. */
     record ReportCaughtUp() implements RunCommand {
     }
 
-    /** The run is over. */
     record Finish(long stepsDone) implements RunCommand {
     }
 
-    /** The run has to end, for the reason in this sentence. */
+    /** End the run with a failure. */
     record Fail(String reason) implements RunCommand {
     }
 }

@@ -16,7 +16,7 @@ import java.util.Optional;
 
 /** An event of a run. */
 public sealed interface RunEvent {
-    /** An event of a rank; it is dropped if the incarnation was given up since. */
+    /** An event of a rank; events of an incarnation that was given up are dropped. */
     sealed interface OfRank extends RunEvent {
         Incarnation from();
     }
@@ -24,8 +24,8 @@ public sealed interface RunEvent {
     /**
      * A rank has its weights and is ready in an epoch.
      *
-     * @param pass the {@linkplain Pass#number number} of the pass that it is in, or was in last; -1 for none
-     * @param received the messages of that pass that it has used or is about to
+     * @param pass the {@linkplain Pass#number number} of the rank's current or last pass; -1 for none
+     * @param received the messages of that pass that the rank needs no more: it has used them or is about to
      */
     record EpochReady(Incarnation from, int epoch, long pass, MessageKeys received) implements OfRank {
         /** Creates the event from single messages. */
@@ -34,7 +34,9 @@ public sealed interface RunEvent {
         }
     }
 
-    /** A rank has done a step of its row; losses come from the rank of the last stage, squared sums in a training pass. */
+    /**
+     * A rank has done a step of its row. Losses come from the rank of the last stage, squared sums in a training pass only.
+     */
     record PassDone(Incarnation from, Pass pass, long step, List<MicrobatchLoss> losses,
             List<LayerSquaredSum> squaredSums) implements OfRank {
         /** Creates the event of a pass of one step. */
@@ -48,7 +50,10 @@ public sealed interface RunEvent {
         }
     }
 
-    /** The new weights of a rank are in place at the end of a pass with this first step; with the traffic of the pass. */
+    /**
+     * A rank's new weights are in place at the end of a pass; {@code step} is its first step, and {@code traffic} the bytes
+     * of the pass.
+     */
     record Updated(Incarnation from, long step, Traffic traffic) implements OfRank {
     }
 
@@ -61,12 +66,13 @@ public sealed interface RunEvent {
     }
 
     /**
-     * A rank has failed, for the reason in this sentence.
+     * A rank has failed.
      *
-     * @param strike the error, if it could strike again in another attempt
+     * @param reason the failure, in a sentence
+     * @param strike the error, if another attempt could repeat it
      */
     record RankFailed(Incarnation from, String reason, Optional<Strike> strike) implements OfRank {
-        /** Creates the failure of a rank without an error of its own: it hangs, or was made to fail. */
+        /** Creates the failure of a rank that reported no error itself: it hangs, or a fault was injected. */
         public RankFailed(Incarnation from, String reason) {
             this(from, reason, Optional.empty());
         }
@@ -75,8 +81,8 @@ public sealed interface RunEvent {
     /**
      * A node has joined, with ranks or as a standby.
      *
-     * @param versions by rank, the steps after which it has all states of the rank, ascending; empty for a node that reports
-     *     none
+     * @param versions for each rank, the commits (as steps done, ascending) of which the node has the complete state; empty
+     *         without a report
      */
     record NodeJoined(String node, Map<Integer, List<Long>> versions) implements RunEvent {
         public NodeJoined {
@@ -85,52 +91,53 @@ public sealed interface RunEvent {
     }
 
     /**
-     * A node has joined late: it has reported an epoch of an earlier coordinator when the run was in progress here.
+     * A node with a report from an earlier coordinator's epoch has joined after the run continued here.
      *
-     * @param epoch the last epoch that it has entered
+     * @param epoch the last epoch that the node has entered
      */
     record NodeLate(String node, int epoch) implements RunEvent {
     }
 
-    /** A node is gone with its ranks, for the reason in this sentence. */
+    /** A node is lost with its ranks. */
     record NodeLost(String node, String reason) implements RunEvent {
     }
 
-    /** A node has copies of all states of a rank, which lives elsewhere, after {@code stepsDone} steps. */
+    /** A node has a complete copy of another node's rank at the commit after {@code stepsDone} steps. */
     record Copied(int rank, String buddy, long stepsDone) implements RunEvent {
     }
 
-    /** The copies that the next update waits for are late. */
+    /** The copies for which the next update waits are late. */
     record CopiesLate() implements RunEvent {
     }
 
     /**
-     * A message that ranks wait for will not come by itself, for the reason in this sentence.
+     * A message is lost that ranks wait for.
      *
-     * @param epoch the epoch in which it was lost: in a later one it is sent again anyway
+     * @param epoch the epoch in which it was lost; in a later epoch it is sent again anyway
+     * @param reason a sentence
      */
     record MessageLost(int epoch, String reason) implements RunEvent {
     }
 
-    /** A rank cannot write its part of a checkpoint, for the reason in this sentence. */
+    /** A rank cannot write its part of a checkpoint. */
     record CheckpointPartFailed(Incarnation from, String why) implements OfCheckpoint {
     }
 
-    /** Updates can overwrite nothing that this checkpoint, which is written during training, needs. */
+    /** No update can overwrite a state that this checkpoint, written during training, still needs. */
     record CheckpointPinned(CheckpointAttempt attempt) implements RunEvent {
     }
 
     /**
-     * Nothing of a checkpoint is in progress any more.
+     * A checkpoint is complete, failed or abandoned: none of its work is in progress.
      *
      * @param isWritten whether it is complete on disk
-     * @param failure the reason why it is not, in one sentence, if the run waits for it
+     * @param failure the reason of its failure, if the run waits for it
      */
     record CheckpointSettled(CheckpointAttempt attempt, boolean isWritten,
             Optional<String> failure) implements RunEvent {
     }
 
-    /** The last checkpoint is so old that the next commit is to have one. */
+    /** The last checkpoint has reached its maximum age, so the next commit writes one. */
     record CheckpointTimeIsUp() implements RunEvent {
     }
 

@@ -12,22 +12,20 @@ import java.util.List;
 import java.util.OptionalLong;
 
 /**
- * The logic of a run: its passes, commits, validations, checkpoints and its end. Each phase ends when every rank has
- * answered.
+ * The logic of a run: its passes, commits, validations, checkpoints and its end. A phase ends when every rank has answered.
  *
- * <pre>
- *   STARTING --> TRAINING --> UPDATING --commit--> [VALIDATION] --> [CHECKPOINT] --> TRAINING ... --> OVER
+ * <pre> STARTING --> TRAINING --> UPDATING --commit--> [VALIDATION] --> [CHECKPOINT] --> TRAINING ... --> OVER
  * </pre>
  *
- * <p>If steps overlap, a pass has several: each is decided when every rank has measured it, while ranks compute, and the
- * last decision leads to {@code UPDATING}; {@code StepProgress} has the updates that ranks receive as the pass begins.
+ * <p>If steps overlap, a pass has several. Each is decided when every rank has measured it, while ranks continue to compute,
+ * and the last decision leads to {@code UPDATING}.
  *
- * <p>If ranks fail, an epoch begins ({@link Epochs}): they restart with the weights of the last commit, and when every rank
- * is ready, they repeat the work of the phase, while the others continue from their positions. Reports of a rank's earlier
- * incarnation are dropped. If a node is lost, its ranks restart on nodes with copies in the {@link ReplicaTable}; if copies
- * of the last commit are missing, all go back to the one before. If the coordinator was lost, {@link CoordinatorFailover}
- * decides how to continue. An error that strikes again at the same action ends the run ({@code Strikes}).
- * {@link RunCheckpoints} decides when a checkpoint is due; {@code CheckpointMachine} leads it.
+ * <p>If ranks fail, an epoch begins ({@link Epochs}): they restart with the weights of the last commit. When every rank is
+ * ready, the restarted ranks repeat the work of the phase, and the others continue from their positions. The ranks of a lost
+ * node restart on nodes with copies ({@link ReplicaTable}); if copies of the last commit are missing, all ranks go back to
+ * the commit before. After the loss of the coordinator, {@link CoordinatorFailover} has the state to continue from. An error
+ * that repeats at the same action ends the run ({@link Strikes}). {@link RunCheckpoints} decides when a checkpoint is due,
+ * and {@code CheckpointMachine} carries it out.
  *
  * <p>Thread rule: none; one caller at a time.
  */
@@ -40,7 +38,7 @@ public final class RunMachine {
     private final RunCheckpoints checkpoints;
     private RunPhase phase = RunPhase.STARTING;
     private Pass pass;
-    // The reason why the run ends, once a checkpoint in progress is settled.
+    // The failure that ends the run once a checkpoint in progress is settled.
     private String failure;
 
     public RunMachine(RunSettings settings, ReplicaTable replicas, int term) {
@@ -51,10 +49,7 @@ public final class RunMachine {
         this.checkpoints = new RunCheckpoints(settings, step, replicas);
     }
 
-    /**
-     * Creates the machine of a run that continues after its coordinator was lost; its order has the last checkpoint.
-     * {@link #succeed} comes first.
-     */
+    /** Creates the machine of a run that has lost its coordinator; the first call must be {@link #succeed}. */
     public RunMachine(RunSettings settings, ReplicaTable replicas, int term, CoordinatorFailover failover) {
         this(settings, replicas, term);
         this.phase = RunPhase.FAILING_OVER;
@@ -62,7 +57,7 @@ public final class RunMachine {
         step.takeOver(failover.commit(), failover.before());
     }
 
-    /** Restarts every rank, for this reason; the nodes have joined with their states. */
+    /** Restarts every rank, for this reason, after the nodes have joined with their states. */
     public List<RunCommand> succeed(String reason) {
         List<RunCommand> commands = new ArrayList<>();
         recover(epochs.allRanks(), reason, commands);
@@ -113,8 +108,8 @@ public final class RunMachine {
             case RunEvent.CheckpointTimeIsUp() -> checkpoints.timeIsUp();
             case RunEvent.StopRequested() -> checkpoints.endAfterStep();
         }
-        // Not before all are ready: the messages that they reported are of this pass, and a rank that starts receives its
-        // work once.
+        // Only when all are ready: their reports are on messages of this pass, and a starting rank must receive its work
+        // once.
         while (epochs.isReady() && waits().isOver()) {
             answered.clear();
             phaseDone(commands);
@@ -126,22 +121,25 @@ public final class RunMachine {
         return step.stepsDone();
     }
 
-    /** Returns the present epoch, which began with the last failure. */
+    /** Returns the current epoch; each recovery begins one. */
     public int epoch() {
         return epochs.present();
     }
 
-    /** Returns a rank as it was started last. */
+    /** Returns the current incarnation of a rank. */
     public Incarnation incarnation(int rank) {
         return epochs.last(rank);
     }
 
-    /** Returns the ranks that are not ready in the present epoch; if all are, those that have not answered in this phase. */
+    /**
+     * Returns the ranks that are not ready in the current epoch; if all are ready, the ranks that have not answered in this
+     * phase.
+     */
     public List<Integer> missing() {
         return waits().missing();
     }
 
-    /** Returns the ranks without copies of the last commit: the next update, over an older state, waits for them. */
+    /** Returns the ranks without copies of the last commit, for which the next update waits. */
     public List<Integer> awaitsCopiesOf() {
         return waits().copiesOf();
     }
@@ -161,7 +159,7 @@ public final class RunMachine {
         }
     }
 
-    /** The ranks of a lost node continue on nodes with their copies, from the last commit or the one before. */
+    /** Restarts the ranks of a lost node on nodes with their copies, from the last commit or the one before. */
     private void lose(String node, String reason, List<RunCommand> commands) {
         List<Integer> lost = replicas.lose(node);
         if (lost.isEmpty() || phase == RunPhase.OVER) {
@@ -200,7 +198,7 @@ public final class RunMachine {
         }
     }
 
-    /** No epoch that a lost coordinator has begun may have the number of the present epoch, or of a rank's. */
+    /** Begins an epoch with a higher number than any that a lost coordinator has begun. */
     private void outrun(String node, int former, List<RunCommand> commands) {
         if (phase != RunPhase.OVER) {
             phase = phase == RunPhase.STARTING ? RunPhase.FAILING_OVER : phase;
@@ -239,7 +237,7 @@ public final class RunMachine {
         }
     }
 
-    /** The restarted ranks receive the pass first, since the messages that they resend belong to it. */
+    /** Starts the pass on the restarted ranks before any message is resent, since the messages belong to the pass. */
     private void resume(List<RunCommand> commands) {
         List<Integer> again = epochs.takeUntold();
         if (phase != RunPhase.CHECKPOINT && !again.isEmpty()) {
@@ -251,7 +249,7 @@ public final class RunMachine {
     }
 
     private void goOn(List<RunCommand> commands) {
-        // A checkpoint is written between two passes, when nobody waits for a message.
+        // A checkpoint is written between two passes, when no rank waits for a message.
         long underWay = phase == RunPhase.CHECKPOINT || phase == RunPhase.OVER ? -1 : pass.number();
         commands.add(epochs.resume(underWay));
         if (epochs.hasCaughtUp()) {
@@ -293,8 +291,8 @@ public final class RunMachine {
             case UPDATING -> {
                 epochs.commit();
                 commands.add(step.commitStep());
-                if (checkpoints.isDue(CheckpointWay.BESIDE)) {
-                    checkpoints.begin(CheckpointWay.BESIDE, epoch(), commands);
+                if (checkpoints.isDue(CheckpointWay.DURING_TRAINING)) {
+                    checkpoints.begin(CheckpointWay.DURING_TRAINING, epoch(), commands);
                 }
                 committed(commands);
             }
@@ -325,12 +323,12 @@ public final class RunMachine {
         }
     }
 
-    /** A checkpoint that was due before the failure is to be written before the run ends. */
+    /** Ends the run with a failure, after a checkpoint that was already in progress. */
     private void fail(String reason, List<RunCommand> commands) {
         if (phase == RunPhase.OVER) {
             return;
         }
-        if (checkpoints.isUnderWay(CheckpointWay.BESIDE)) {
+        if (checkpoints.isUnderWay(CheckpointWay.DURING_TRAINING)) {
             phase = RunPhase.FAILING;
             failure = reason;
         } else {
@@ -351,7 +349,7 @@ public final class RunMachine {
         }
     }
 
-    /** The one in progress is settled first. */
+    /** Waits for a checkpoint; the one in progress comes first. */
     private void awaitCheckpoint(List<RunCommand> commands) {
         phase = RunPhase.CHECKPOINT;
         if (!checkpoints.isUnderWay()) {
@@ -359,7 +357,9 @@ public final class RunMachine {
         }
     }
 
-    /** A run ends with a checkpoint, unless it is to leave none, and never while one is in progress. */
+    /**
+     * Begins the next step, or ends the run: with a checkpoint if it is to leave one, and never while one is in progress.
+     */
     private void nextStep(List<RunCommand> commands) {
         if (!checkpoints.isLast()) {
             startPass(RunPhase.TRAINING, step.begin(), commands);

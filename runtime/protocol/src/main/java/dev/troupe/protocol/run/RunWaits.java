@@ -7,14 +7,14 @@ import java.util.BitSet;
 import java.util.List;
 
 /**
- * The waits of a run in its present phase: for ranks, for copies of their snapshots, for a checkpoint.
+ * The waits of a run in its current phase: for ranks, for copies of their snapshots, for a checkpoint.
  *
  * @param pass the pass in progress, or the last one; null before the first
- * @param answered the ranks that have updated their weights, in that phase
+ * @param answered the ranks that have updated their weights in this phase
  */
 record RunWaits(RunPhase phase, Pass pass, BitSet answered, Epochs epochs, StepProgress step, ReplicaTable replicas,
         RunCheckpoints checkpoints) {
-    /** Returns the ranks that the phase waits for: those that are not ready in the epoch, or else have not answered. */
+    /** Returns the ranks that the phase waits for: to become ready in the epoch or, once all are ready, to answer. */
     List<Integer> missing() {
         return epochs.allRanks().stream()
                 .filter(rank -> !epochs.isReady()
@@ -23,16 +23,16 @@ record RunWaits(RunPhase phase, Pass pass, BitSet answered, Epochs epochs, StepP
                 .toList();
     }
 
-    /** Returns the ranks with copies of the last commit that the next update waits for. */
+    /** Returns the ranks without copies of the last commit, for which the next update waits. */
     List<Integer> copiesOf() {
         return phase == RunPhase.TRAINING && step.isLastOfPass() && step.isMeasured(pass)
                 ? replicas.uncopied(step.stepsDone())
                 : List.of();
     }
 
-    /** Whether the run waits for a checkpoint that is written during training. */
+    /** Returns whether the run waits for a checkpoint that is written during training. */
     boolean isForCheckpoint() {
-        return checkpoints.isUnderWay(CheckpointWay.BESIDE) && switch (phase) {
+        return checkpoints.isUnderWay(CheckpointWay.DURING_TRAINING) && switch (phase) {
             case CHECKPOINT, FAILING -> true;
             case UPDATING -> !answered.isEmpty() && checkpoints.holdsUpCommit();
             case TRAINING -> step.isMeasured(pass) && checkpoints.holdsUpUpdate();
@@ -40,7 +40,7 @@ record RunWaits(RunPhase phase, Pass pass, BitSet answered, Epochs epochs, StepP
         };
     }
 
-    /** Whether the phase waits for nothing any more. */
+    /** Returns whether the phase waits for nothing. */
     boolean isOver() {
         return switch (phase) {
             case TRAINING -> step.isMeasured(pass) && copiesOf().isEmpty() && !checkpoints.holdsUpUpdate();

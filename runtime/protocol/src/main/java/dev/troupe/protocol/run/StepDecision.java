@@ -13,13 +13,13 @@ import java.util.Optional;
  */
 record StepDecision(StepResult result, WeightUpdate update, LossScale lossScale, Optional<String> failure) {
     /**
-     * Decides.
+     * Decides a step.
      *
      * @param factor the factor of the step's loss
      */
     static StepDecision of(long step, PassMeasures measured, double factor, LossScale lossScale, RunSettings settings) {
         double loss = measured.meanLoss();
-        // A stage with replicas updates its weights after a round of steps.
+        // A stage with replicas updates its weights only after a round of steps, so its norm may be absent.
         double norm = (settings.stagesUpdateAlone()
                 ? GlobalNorm.ofSome(measured.squaredSums())
                 : GlobalNorm.of(measured.squaredSums())) / factor;

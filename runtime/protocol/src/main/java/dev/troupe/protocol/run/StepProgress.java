@@ -15,30 +15,30 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * The committed steps, and for the steps in progress the measurements, updates and traffic of ranks. If the loss is scaled
- * and gradients overflow, the update changes nothing; see {@link LossScale}.
+ * The committed steps of a run, and the measurements, updates and traffic of the steps in progress. If gradients overflow
+ * under a loss scale, the update changes nothing; see {@link LossScale}.
  *
- * <p>A pass has one step, or several if steps overlap. These are decided one after the other, and the decisions are kept
- * until the pass is committed, for a rank that repeats its row. A step reads weights that lack the update before it, and
- * uses the loss scale that was current when those weights were made.
+ * <p>A pass has one step, or several if steps overlap. Overlapping steps are decided one after the other. The decisions are
+ * kept until the pass is committed, for a rank that repeats its row. A step reads weights that lack the update before it,
+ * and uses the loss scale that belongs to those weights.
  *
- * <p>Losses are added in the order of microbatches and squared sums in the order of layers, so neither depends on the order
- * of answers, nor on the places of layers.
+ * <p>Losses are added in the order of microbatches and squared sums in the order of layers, so the result depends neither on
+ * the order of answers nor on the places of layers.
  *
  * <p>Thread rule: none; one caller at a time.
  */
 final class StepProgress {
-    /** The updates between the weights that a step reads and those that it updates, if steps overlap. */
+    /** The number of updates that the weights of a step lack, if steps overlap. */
     private static final int STALENESS = 1;
 
     private final RunSettings settings;
-    // By step of the pass in progress; for a pass over validation data by the step that it follows.
+    // By step of the pass in progress; for validation, by the last step before it.
     private final Map<Long, PassMeasures> measured = new HashMap<>();
-    // Of the pass in progress, by step.
+    // The decisions of the pass in progress, by step.
     private final List<StepDecision> decided = new ArrayList<>();
-    // The scales at the beginning of the passes to which the run may have to go back.
+    // The loss scales at the starts of the passes to which the run may go back.
     private final TreeMap<Long, LossScale> scales = new TreeMap<>();
-    // The bytes that each rank sent in this pass; a rank that repeats it sends the same.
+    // The bytes that each rank sent in this pass; a repeated pass has the same.
     private final Map<Integer, Traffic> traffic = new TreeMap<>();
     private long stepsDone;
     private LossScale lossScale;
@@ -49,7 +49,7 @@ final class StepProgress {
         this.lossScale = settings.lossScale();
     }
 
-    /** Continues from this commit, and from the one before it if the run can go back to that. */
+    /** Continues from this commit; the run can go back to {@code before} if it is present. */
     void takeOver(Commit commit, Optional<Commit> before) {
         stepsDone = commit.stepsDone();
         lossScale = commit.lossScale();
@@ -60,7 +60,7 @@ final class StepProgress {
         return stepsDone;
     }
 
-    /** Returns the last commit; the loss scale of a step that is decided belongs to the next one. */
+    /** Returns the last commit, with the loss scale of its next step. */
     Commit lastCommit() {
         return new Commit(stepsDone, scales.getOrDefault(stepsDone, lossScale));
     }
@@ -78,8 +78,8 @@ final class StepProgress {
     }
 
     /**
-     * Returns the updates of the steps of a pass that begins, if stages update alone: all but the last, after which is the
-     * commit, so that it waits for all ranks. The decision on a later step is whether training can continue.
+     * Returns the updates that are known when a pass begins, if stages update alone: all but the last. The last update
+     * precedes the commit, so it waits for all ranks.
      */
     List<WeightUpdate> updatesAhead(Pass begun) {
         List<WeightUpdate> ahead = new ArrayList<>();
@@ -94,7 +94,7 @@ final class StepProgress {
         return ahead;
     }
 
-    /** Has ranks update the weights as decided, if they did not receive the update at the beginning of the pass. */
+    /** Returns the order to update the weights; none if ranks received the update at the start of the pass. */
     List<RunCommand> tell(WeightUpdate update, List<Integer> ranks) {
         return settings.stagesUpdateAlone() && !isLastOfPass(update.step())
                 ? List.of()
@@ -105,7 +105,7 @@ final class StepProgress {
         of(done.step()).put(done);
     }
 
-    /** Has a rank do its row again. */
+    /** Drops the measurements of a rank, which repeats its row. */
     void repeat(int rank) {
         measured.values().forEach(ofStep -> ofStep.remove(rank));
     }
@@ -114,14 +114,12 @@ final class StepProgress {
         return of(step).has(rank);
     }
 
-    /**
-     * Returns whether a rank has done a pass over validation data, or the first step of a training pass that is not decided.
-     */
+    /** Returns whether a rank has measured the first undecided step of a training pass, or a validation pass. */
     boolean hasMeasured(int rank, Pass pass) {
         return of(next(pass)).has(rank);
     }
 
-    /** Returns whether every rank has. */
+    /** Returns whether every rank has measured it. */
     boolean isMeasured(Pass pass) {
         return of(next(pass)).rankCount() == settings.rankCount();
     }
@@ -134,7 +132,7 @@ final class StepProgress {
         return measured.computeIfAbsent(step, _ -> new PassMeasures());
     }
 
-    /** Returns whether the first step that is not decided is the last of its pass. */
+    /** Returns whether the first undecided step is the last of its pass. */
     boolean isLastOfPass() {
         return decided.size() == settings.stepsPerPass() - 1;
     }
@@ -156,10 +154,7 @@ final class StepProgress {
         return measured.remove(stepsDone - 1).meanLoss();
     }
 
-    /**
-     * Decides the update of the next step, of which every rank has its gradients; returns the reason if training cannot
-     * continue.
-     */
+    /** Decides the next step, which every rank has measured; returns the reason if training cannot continue. */
     Optional<String> decide() {
         long step = stepsDone + decided.size();
         StepDecision decision = StepDecision.of(step, of(step), factor(), lossScale, settings);
@@ -170,14 +165,14 @@ final class StepProgress {
         return decision.failure();
     }
 
-    /** The factor of the next step's loss, decided before the weights that it reads were made. */
+    /** Returns the loss factor of the next step, which was decided with the weights that it reads. */
     private double factor() {
         int decisions = decided.size() - STALENESS;
         LossScale scale = decisions > 0 ? decided.get(decisions - 1).lossScale() : scales.get(stepsDone);
         return scale.factor();
     }
 
-    /** Returns the update of the step that was decided last. */
+    /** Returns the update of the last decided step. */
     WeightUpdate update() {
         return decided.getLast().update();
     }
@@ -186,14 +181,14 @@ final class StepProgress {
         return decided.get((int) (step - stepsDone)).update();
     }
 
-    /** Takes note that a rank has updated its weights, with the traffic since its last update. */
+    /** Records that a rank has updated its weights, with its traffic since its last update. */
     void sent(int rank, Traffic sent) {
         traffic.put(rank, sent);
     }
 
     /**
-     * Commits the pass when every rank has updated its weights. Its steps have equal traffic; the last one has the
-     * remainder.
+     * Commits the pass, after every rank has updated its weights. Its steps get equal shares of the traffic; the last one
+     * has the remainder.
      */
     RunCommand.CommitStep commitStep() {
         Traffic left = traffic.values().stream().reduce(Traffic.NONE, Traffic::plus);

@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The errors of the step in progress. An error that strikes again at the same action would strike for ever: an action is
- * computed from the same bits each time.
+ * The errors of the step in progress. An error that repeats at the same action would repeat for ever, since the action
+ * computes on the same bits in each attempt.
  *
  * <p>Thread rule: none; one caller at a time.
  */
@@ -15,7 +15,7 @@ final class Strikes {
     private final List<Strike> ofThisStep = new ArrayList<>();
 
     /**
-     * Takes a failure; returns the reason why the run cannot continue, with the cause first, if its error has struck there
+     * Records a failure; returns the reason why the run cannot continue, if the same error occurred at the same action
      * before.
      */
     Optional<String> take(RunEvent.RankFailed failed) {

@@ -6,15 +6,15 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The end of a node's process before the end of the run, and the evidence that the run continues without the process: a step
- * that was committed after the end.
+ * The end of a node's process before the end of the run, with the evidence that the run continues: a step committed after
+ * it.
  *
- * <p>The answers to questions of the first moment, and the first answer of each process since the end, show the steps
- * committed before it, as far as the nodes knew; only a later answer with more steps than all of these is evidence. The
- * moment is short, since a run may have its last steps right after the end of a process.
+ * <p>Answers to questions of the first moment, and each process's first answer after the end, may show steps that were
+ * committed before it. Only a later answer with more steps than all of these is evidence. The moment is short, since a run
+ * may have its last steps right after the end of a process.
  */
 final class NodeFailure {
-    /** Longer than the notification of a commit takes to reach a node. */
+    /** Longer than the news of a commit takes to reach a node. */
     private static final long COMMIT_KNOWN_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
     private final SupervisedProcess process;
@@ -26,9 +26,9 @@ final class NodeFailure {
     private boolean isSurvived;
 
     /**
-     * @param process the process, which has ended
+     * @param process the process that has ended
      * @param sinceNanos the time of its end
-     * @param stepsBefore the committed steps of the answers until now
+     * @param stepsBefore the most committed steps of any answer before it
      */
     NodeFailure(SupervisedProcess process, SupervisorEvent.NodeEnded end, long sinceNanos, long stepsBefore) {
         this.process = process;
@@ -38,7 +38,7 @@ final class NodeFailure {
         this.stepsBefore = stepsBefore;
     }
 
-    /** Notes the answer of a process to a question that was asked at this time. */
+    /** Records a process's answer to a question that was asked at this time. */
     void hear(SupervisedProcess from, long askedNanos, long stepsDone) {
         long ageNanos = ageNanos(askedNanos);
         boolean isOfBefore = ageNanos < 0 || heard.add(from) || ageNanos < COMMIT_KNOWN_NANOS;
@@ -71,7 +71,7 @@ final class NodeFailure {
         return process.state() == ProcessState.LOST;
     }
 
-    /** Returns whether a process that was started again was refused; another one would be refused too. */
+    /** Returns whether a restarted process was refused, as a further one would be. */
     boolean isRefusedAgain() {
         return process.isRejoined() && process.state() == ProcessState.REFUSED;
     }
@@ -80,7 +80,7 @@ final class NodeFailure {
         return process.lived(sinceNanos);
     }
 
-    /** Returns the time from the end to another time, in nanoseconds. */
+    /** Returns the time from the end to {@code thenNanos}, in nanoseconds. */
     long ageNanos(long thenNanos) {
         return thenNanos - sinceNanos;
     }

@@ -7,7 +7,7 @@ public enum ProcessState {
     DONE,
     /** The process ended with a run that was stopped before its last step. */
     STOPPED,
-    /** The process gave the run up, by itself. */
+    /** The process gave up the run by itself. */
     FAILED,
     /** The request of the process was wrong. */
     REFUSED,

@@ -5,8 +5,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * The restart budget of each node's process: a number of restarts in a row, since a process that ends as soon as it
- * starts would do so for ever. The count begins anew if a process has run for a while. One thread at a time.
+ * The most restarts in a row of each node's process, since a process that ends right after its start would restart for ever.
+ * The count restarts after a process has run for a minute. One thread at a time.
  */
 class RestartBudget {
     private static final Duration A_WHILE = Duration.ofMinutes(1);
@@ -18,9 +18,7 @@ class RestartBudget {
         this.mostInARow = mostInARow;
     }
 
-    /**
-     * Returns whether the process of a node that has ended after {@code lived} is to start again, and counts the restart.
-     */
+    /** Returns whether the process of a node that ended after {@code lived} is to restart, and counts the restart. */
     boolean next(String node, Duration lived) {
         if (lived.compareTo(A_WHILE) >= 0) {
             inARow.remove(node);

@@ -2,9 +2,9 @@ package dev.troupe.protocol.supervisor;
 
 import java.util.concurrent.TimeUnit;
 
-/** The progress of a run by the answers of its nodes: the committed steps, and the time that a step can take. */
+/** The progress of a run by its nodes' answers: the committed steps, and the time that a step may take. */
 final class RunProgress {
-    /** Nodes are notified of a failure by the coordinator, or notice its loss, within this time. */
+    /** The time within which nodes learn of a failure from the coordinator, or notice the coordinator's loss. */
     private static final long LEAST_PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(60);
     private static final int STEPS_OF_PATIENCE = 3;
     private static final long LONGEST_STEP_NANOS = TimeUnit.SECONDS.toNanos(600);
@@ -14,12 +14,12 @@ final class RunProgress {
     private long lastAdvanceNanos;
     private long longestStepNanos;
 
-    /** Notes an answer. Answers may come out of order, and a node may know of fewer steps than another. */
+    /** Records an answer. Answers may be out of order, and a node may know fewer steps than another. */
     void hear(long steps, long nowNanos) {
         if (steps <= stepsDone) {
             return;
         }
-        // The time before the first step that is seen is no step: the nodes start, or the answer is the first one.
+        // The time before the first observed step is not the time of a step.
         if (advances >= 2) {
             longestStepNanos = Math.max(longestStepNanos, (nowNanos - lastAdvanceNanos) / (steps - stepsDone));
         }
@@ -33,7 +33,9 @@ final class RunProgress {
         return stepsDone;
     }
 
-    /** Returns the longest time in which a run that continues shows no new step: longer than some of its steps. */
+    /**
+     * Returns the time without a new step after which the run is assumed not to continue: several times its longest step.
+     */
     long patienceNanos() {
         return LEAST_PATIENCE_NANOS + STEPS_OF_PATIENCE * Math.min(longestStepNanos, LONGEST_STEP_NANOS);
     }

@@ -3,8 +3,8 @@ package dev.troupe.protocol.supervisor;
 import java.util.OptionalLong;
 
 /**
- * The restarts of a whole run, from one launch of its processes to the next: a number in a row with no new checkpoint
- * between, since a run that always fails before its next checkpoint would start again for ever. One thread at a time.
+ * The restarts of a whole run, with a limit on restarts in a row without a new checkpoint, since a run that always fails
+ * before its next checkpoint would restart for ever. One thread at a time.
  */
 public final class RunRestarts {
     private final boolean recovers;
@@ -13,7 +13,7 @@ public final class RunRestarts {
     private int inARow;
 
     /**
-     * @param recovers whether a run may continue after a failure at all
+     * @param recovers whether the run may recover from failures
      * @param checkpoint the steps of the newest checkpoint before the first launch
      */
     public RunRestarts(boolean recovers, int mostInARow, OptionalLong checkpoint) {
@@ -23,8 +23,8 @@ public final class RunRestarts {
     }
 
     /**
-     * Returns whether a run that has lost a process is to start again, and counts the restart. Without a checkpoint it
-     * begins again, with the same bits.
+     * Returns whether a run that has lost a process is to restart, and counts the restart. Without a checkpoint it restarts
+     * from its first step, with the same bits.
      *
      * @param newest the steps of the newest checkpoint now
      */

@@ -3,11 +3,14 @@ package dev.troupe.protocol.supervisor;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
-/** A process of a node, from its start to its end. If a node's process starts again, it is another one. */
+/** A process of a node, from its start to its end. A restart makes a new one. */
 final class SupervisedProcess {
-    /** A JVM that gets one sixtieth of a core starts in two or three minutes. */
+    /** A JVM with one sixtieth of a core starts in two or three minutes. */
     static final long LONGEST_START_NANOS = TimeUnit.MINUTES.toNanos(10);
-    /** A machine on which a JVM starts slowly joins a cluster slowly: a few messages with a turn of all threads each. */
+    /**
+     * A machine on which a JVM starts slowly also joins a cluster slowly, since each of a few messages waits for all
+     * threads.
+     */
     private static final int JOIN_IN_STARTS = 3;
 
     private final String node;
@@ -23,8 +26,7 @@ final class SupervisedProcess {
 
     /**
      * @param isRejoined whether the process was started in place of a lost one
-     * @param firstQuestion the number of the first question that this process can be asked; earlier ones were for a
-     *     former process
+     * @param firstQuestion the number of the first question to this process; earlier ones went to its predecessor
      */
     SupervisedProcess(String node, boolean isRejoined, long startNanos, long firstQuestion) {
         this.node = node;
@@ -57,7 +59,7 @@ final class SupervisedProcess {
         state = how;
     }
 
-    /** Returns whether the process may be asked: one question at a time, since a process that hangs reads none. */
+    /** Returns whether to ask the process: one question at a time, since a process that hangs reads none. */
     boolean isToBeAsked() {
         return isAlive() && !isAsked;
     }
@@ -72,7 +74,7 @@ final class SupervisedProcess {
         return askedNanos;
     }
 
-    /** Notes an answer; returns whether the question was for this process. */
+    /** Records an answer; returns whether the question was for this process. */
     boolean answer(SupervisorEvent.Answered answered, long nowNanos) {
         if (answered.question() < firstQuestion) {
             return false;
@@ -87,8 +89,8 @@ final class SupervisedProcess {
     }
 
     /**
-     * Returns whether the process has not started yet, or has not joined yet and may be several times as slow in that as in
-     * its start. A process that hangs is none that starts.
+     * Returns whether the process is still starting or joining. It may take several times as long to join as to start. After
+     * that limit a process hangs and no longer counts as starting.
      */
     boolean isStarting(long nowNanos) {
         boolean mayBeSlow = isUp

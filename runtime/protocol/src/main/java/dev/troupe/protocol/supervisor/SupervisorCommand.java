@@ -2,14 +2,14 @@ package dev.troupe.protocol.supervisor;
 
 /** A command of a {@link SupervisorMachine}. */
 public sealed interface SupervisorCommand {
-    /** Start the media driver of a host, and report that it is ready, or its end. */
+    /** Start the media driver of a host; report when it is ready, and its end. */
     record StartDriver(String host) implements SupervisorCommand {
     }
 
     /**
      * Start the process of a node, and report its end.
      *
-     * @param rejoins whether the process joins a run that is in progress, in place of a lost one
+     * @param rejoins whether the process replaces a lost one in a run in progress
      */
     record StartNode(String node, boolean rejoins) implements SupervisorCommand {
     }
@@ -17,7 +17,7 @@ public sealed interface SupervisorCommand {
     /**
      * Ask the process of a node for the committed steps of the run.
      *
-     * @param areOthersStarting whether another process still starts, so that the node's wait for the others begins anew
+     * @param areOthersStarting whether another process is still starting, so that the node restarts its wait for the others
      */
     record Ask(String node, long question, boolean areOthersStarting) implements SupervisorCommand {
     }
@@ -34,20 +34,20 @@ public sealed interface SupervisorCommand {
     record Complain(String sentence) implements SupervisorCommand {
     }
 
-    /** Nothing can start, for the reason in this sentence; end the processes that were started. */
+    /** Refuse the run, since nothing can start, and end the processes that were started. */
     record Refuse(String why) implements SupervisorCommand {
     }
 
     /**
-     * The run is over on this machine: end the processes that live, report the end of each, and then
-     * {@link SupervisorEvent.AllEnded}.
+     * End the living processes, since the run is over on this machine; report the end of each, and then {@link
+     * SupervisorEvent.AllEnded}.
      *
      * @param kills whether the processes are killed
      */
     record End(boolean kills) implements SupervisorCommand {
     }
 
-    /** Launch the run again, from its newest checkpoint, or from the beginning if there is none. */
+    /** Launch the run again, from its newest checkpoint or, if it has none, from its first step. */
     record LaunchAgain() implements SupervisorCommand {
     }
 }

@@ -16,7 +16,7 @@ public sealed interface SupervisorEvent {
     /**
      * The process of a media driver has ended.
      *
-     * @param isInOrder whether the process ended by itself and without a failure, once no node used it any more
+     * @param isInOrder whether the process ended by itself without a failure, after no node used it
      * @param how the end of the process, in words
      * @param complaint the reason that the process printed
      */
@@ -39,7 +39,7 @@ public sealed interface SupervisorEvent {
      * The answer of a node's process to {@link SupervisorCommand.Ask}.
      *
      * @param isUp whether the process has started, and waits for the other nodes or takes part in the run
-     * @param stepsDone the committed steps that the node knows of; empty if it does not know of a run that has begun
+     * @param stepsDone the committed steps known to the node; empty if it knows no run that has begun
      */
     record Answered(String node, long question, boolean isUp, OptionalLong stepsDone) implements SupervisorEvent {
     }
@@ -53,7 +53,7 @@ public sealed interface SupervisorEvent {
     }
 
     /**
-     * No process lives any more, after {@link SupervisorCommand.End}.
+     * All processes have ended after {@link SupervisorCommand.End}.
      *
      * @param checkpoint the steps of the newest checkpoint; empty if there is none
      */

@@ -9,20 +9,17 @@ import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The launcher of one machine's nodes and their media drivers: the processes that live, their restarts, and the end of the
- * run.
+ * The supervisor of one machine's nodes and media drivers: their start, their restarts, and the end of the run.
  *
- * <pre>
- *   NEW --begin--> DRIVERS --all are ready--> NODES --no node lives, or the others have to end--> OVER
- *    |                |                                                                           ^
- *    +----------------+----- a request to stop, or a driver that does not start ------------------+
+ * <pre> NEW --begin--> DRIVERS --all are ready--> NODES --no node lives, or the others have to end--> OVER |
+ * |                                                                           ^ +----------------+----- a request to stop,
+ * or a driver that does not start ------------------+
  * </pre>
  *
- * <p>A process that ended before the run did is a {@link NodeFailure} until a step is committed without it, or until another
- * process ends with the run. Then the process starts again, within its {@link RestartBudget}. The committed steps are known
- * from the processes, which are asked again and again. A run that could not continue without a lost process is launched
- * again, within its {@link RunRestarts}, by another machine: also if it has not begun, or if no living process knows of it,
- * since such processes have nothing to wait for.
+ * <p>A process that ended before the run is a {@link NodeFailure} until a step is committed without it, or another process
+ * ends with the run. It then restarts, within the {@link RestartBudget}. The machine asks the processes for the committed
+ * steps again and again. If the run cannot continue without a lost process, the whole run restarts under a new machine,
+ * within its {@link RunRestarts}. The same holds if the run has not begun, or no living process knows of it.
  *
  * <p>Thread rule: none; one caller at a time.
  */
@@ -33,11 +30,11 @@ public final class SupervisorMachine {
 
     private static final long DRIVER_START_SECONDS = TimeUnit.NANOSECONDS
             .toSeconds(SupervisedProcess.LONGEST_START_NANOS);
-    /** The end of the process that ended the others may be reported a little after theirs. */
+    /** The end of the process that caused the others to end may be reported a little after their ends. */
     private static final long CAUSE_NANOS = TimeUnit.SECONDS.toNanos(2);
-    /** No node notifies a process that was still starting when the run ended. */
+    /** A process that was still starting when the run ended has no node that would notify it. */
     private static final long LAST_REJOINED_SECONDS = 5;
-    /** Longer than a node needs to exit by itself after a request to stop at once. */
+    /** Longer than a node needs to exit after a request to stop at once. */
     private static final long STOP_NOW_SECONDS = 35;
 
     private final SupervisorSettings settings;
@@ -47,7 +44,7 @@ public final class SupervisorMachine {
     private final Map<String, SupervisedProcess> nodes = new LinkedHashMap<>();
     private final List<String> hosts;
     private final List<NodeFailure> failures = new ArrayList<>();
-    /** The last killed or crashed process without which the run seemed to continue. */
+    /** The last killed or crashed process that the run seemed to survive. */
     private Optional<NodeFailure> lastGone = Optional.empty();
     private Optional<String> lost = Optional.empty();
     private Phase phase = Phase.NEW;
@@ -108,18 +105,18 @@ public final class SupervisorMachine {
     }
 
     /**
-     * Returns the end of the run, once all processes have ended. A refused request is more specific than the ends of the
-     * other nodes.
+     * Returns the end of the run, after all processes have ended. A refused request counts more than the ends of other
+     * nodes.
      */
     public RunEnd end() {
         if (isRefused()) {
             return RunEnd.REFUSED;
         }
-        // A process that was started again does not decide, unless the coordinator has moved to it.
+        // The state of a restarted process does not count, unless the coordinator has moved to it.
         boolean hasFailed = nodes.values().stream().anyMatch(process -> !process.state().isOver()
                 && (!process.isRejoined() || process.node().equals(leader)));
         boolean isDone = isAnyIn(ProcessState.DONE);
-        // A process that was started again too late to take part is stopped when the run is done.
+        // A restarted process that was too late to take part is stopped when the run is done.
         boolean wasStopped = !isDone && isAnyIn(ProcessState.STOPPED);
         if (isStopNowAsked || isStopAsked && nodes.isEmpty() || wasStopped && !hasFailed) {
             return RunEnd.STOPPED;
@@ -134,7 +131,7 @@ public final class SupervisorMachine {
         }
     }
 
-    /** One driver starts after the other: the first that is refused reports why. */
+    /** Starts the drivers one after the other, so that only the first refused one reports the reason. */
     private void startDriver(List<SupervisorCommand> commands) {
         driverStartNanos = nowNanos;
         commands.add(new SupervisorCommand.StartDriver(hosts.get(readyDrivers)));
@@ -247,7 +244,7 @@ public final class SupervisorMachine {
         endAll(commands);
     }
 
-    /** Reports the end of the first process that failed, unless it did so itself: it ended the other nodes. */
+    /** Reports the end of the first failed process, which ended the others, unless it reported the reason itself. */
     private void tellCause(List<SupervisorCommand> commands) {
         if (!hasToldCause) {
             hasToldCause = true;
@@ -257,9 +254,9 @@ public final class SupervisorMachine {
     }
 
     /**
-     * Returns whether the living processes have nothing to wait for: a process failed, and none that lives knows of a run
-     * that has begun. They would find no cluster until their patience is over. If nodes of other machines may continue the
-     * run, only a start is given up.
+     * Returns whether the living processes wait in vain: a process failed, and none that lives knows of a run that has
+     * begun. They would find no cluster before their time is over. If nodes of other machines may continue the run, this
+     * applies only before its begin.
      */
     private boolean isUnknownToAll() {
         boolean isCauseKnown = failures.stream()
@@ -268,10 +265,10 @@ public final class SupervisorMachine {
                 && living().stream().noneMatch(SupervisedProcess::knowsRun);
     }
 
-    /** Removes the failed processes without which the run continues, and starts them again within the restart budget. */
+    /** Removes failed processes without which the run continues, and restarts them within the restart budget. */
     private void continueWithoutFailed(List<SupervisorCommand> commands) {
         boolean isAnyOver = isAnyOver();
-        // The coordinator, which writes the model, is never dispensable.
+        // A run never survives the end of its coordinator, which writes the model.
         boolean isAnyDone = isAnyIn(ProcessState.DONE);
         for (NodeFailure failure : List.copyOf(failures)) {
             String node = failure.node();
@@ -295,8 +292,8 @@ public final class SupervisorMachine {
     }
 
     /**
-     * Returns the process that ended last, if its end is recent: a step that was almost committed is still committed
-     * after the end, and does not prove that the run continues.
+     * Returns the process that ended last, if its end is recent. A step that was almost complete may be committed after the
+     * end, so it does not prove that the run continues.
      */
     private Optional<String> lostAtLast() {
         return isAnyOver() || isStopAsked
@@ -320,13 +317,13 @@ public final class SupervisorMachine {
         return nodes.values().stream().anyMatch(process -> process.state().isOver());
     }
 
-    /** Returns whether a node was refused at its start; the others would wait for it. */
+    /** Returns whether a node was refused at its start; the others would wait for it in vain. */
     private boolean isRefused() {
         return nodes.values().stream()
                 .anyMatch(process -> !process.isRejoined() && process.state() == ProcessState.REFUSED);
     }
 
-    /** Returns whether nodes still run that should have ended: after a node gave up, or after the run. */
+    /** Returns whether nodes still run too long after the run, or after another node failed. */
     private boolean isLate(List<SupervisorCommand> commands) {
         boolean isAfterTheRun = isRunOver && living().stream().allMatch(SupervisedProcess::isRejoined)
                 && isOlderThan(runOverNanos, LAST_REJOINED_SECONDS);
@@ -355,10 +352,7 @@ public final class SupervisorMachine {
                 new SupervisorCommand.Complain(process + " ended " + how + "; its log is " + settings.log(process)));
     }
 
-    /**
-     * Launches a run that could not continue without a lost process again, from its newest checkpoint or from the beginning,
-     * within the budget.
-     */
+    /** Restarts a run that could not continue without a lost process, within the budget. */
     private void launchAgain(OptionalLong checkpoint, List<SupervisorCommand> commands) {
         if (lost.isPresent() && !isStopAsked && runRestarts.next(checkpoint)) {
             commands.add(new SupervisorCommand.Say(lost.get()

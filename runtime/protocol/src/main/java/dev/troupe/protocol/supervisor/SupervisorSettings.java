@@ -6,10 +6,10 @@ import java.util.List;
  * The part of a run that one launcher starts.
  *
  * @param nodes the nodes of this machine, in the order of their start
- * @param leader the node that has the first coordinator, on this machine or another
- * @param restartBudget most restarts in a row of a node's process without which the run continues
- * @param isWhole whether these are all nodes of the run, so that no other machine has any
- * @param logs the directory of the processes' logs, for sentences
+ * @param leader the node with the first coordinator, on this machine or another
+ * @param restartBudget most restarts in a row of a node's process
+ * @param isWhole whether these are all nodes of the run
+ * @param logs the directory of the processes' logs, as messages name it
  */
 public record SupervisorSettings(List<Node> nodes, String leader, int restartBudget, boolean isWhole,
         String logs) {
@@ -20,7 +20,7 @@ public record SupervisorSettings(List<Node> nodes, String leader, int restartBud
     /**
      * A node of this machine.
      *
-     * @param host its address; nodes of one machine may have several, as if they were several machines
+     * @param host its address; nodes of one machine may differ in it, to imitate several machines
      */
     public record Node(String name, String host) {
     }
@@ -30,7 +30,7 @@ public record SupervisorSettings(List<Node> nodes, String leader, int restartBud
         return nodes.stream().map(Node::host).distinct().toList();
     }
 
-    /** Returns the place of a process's log, in words. */
+    /** Returns the file of a process's log, as messages name it. */
     String log(String process) {
         return logs + "/" + process + ".log";
     }

@@ -4,16 +4,16 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The notices on a run that still hold. */
+/** The notices on a run that are still valid. */
 public final class LastingNotices {
     private final Map<String, String> sentences = new LinkedHashMap<>();
 
-    /** Adds a notice, which replaces the earlier one on its subject or ends it. */
+    /** Adds a notice: it replaces or ends the earlier one on its subject. */
     public void add(Notice notice) {
         add(notice.kind(), notice.stages(), notice.ranks(), notice.sentence());
     }
 
-    /** As {@link #add(Notice)}, for a notice that was read from a file. */
+    /** Adds a notice that was read from a file; see {@link #add(Notice)}. */
     public void add(Notice.Kind kind, List<Integer> stages, List<Integer> ranks, String sentence) {
         String subject = switch (kind) {
             case STRAGGLER, STRAGGLER_CHANGED, STRAGGLER_ENDED -> "stages " + stages + ranks;

@@ -12,8 +12,8 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * The detector of loss spikes, steps with a loss far above the steps before: above the median of the last {@value #WINDOW}
- * by {@value #DEVIATIONS} times their median deviation and by a quarter. A loss that remains high is a spike once.
+ * The detector of loss spikes. A spike is a loss above the median of the last {@value #WINDOW} steps by {@value #DEVIATIONS}
+ * times their median deviation and by a quarter. A loss that remains high is one spike.
  *
  * <p>Thread rule: none; one caller at a time.
  */
@@ -23,30 +23,31 @@ public final class LossWatch {
     private static final double LEAST_RISE = 1.25;
 
     /**
-     * A loss far above the usual one.
+     * A spike.
      *
      * @param usual the median of the steps before it
-     * @param microbatch the microbatch of the step with the highest loss
-     * @param block the block, or the embedding (0) or the head, with the gradient norm that has grown most against its own
-     *     median
-     * @param growth how many times that median it is
+     * @param microbatch the microbatch with the highest loss
+     * @param highest its loss
+     * @param block the block, or the embedding (0) or the head, with the gradient norm that has grown most against its
+     *         median
+     * @param growth the ratio of that norm to its median
      */
     public record Spike(double loss, double usual, int microbatch, double highest, int block, double growth) {
     }
 
-    /** The measures of a rank in a step. */
+    /** The measurements of a rank in a step. */
     private record Measured(List<MicrobatchLoss> losses, List<LayerSquaredSum> sums) {
     }
 
     private final Map<Integer, Measured> byRank = new HashMap<>();
     private final double[] losses = new double[WINDOW];
-    /** The gradient's norm of each block in the same steps. */
+    /** The gradient norms of each block in the same steps. */
     private final Map<Integer, double[]> norms = new TreeMap<>();
     private long measuredStep = -1;
     private long steps;
     private boolean isHigh;
 
-    /** Takes the measures of a rank that has done its row of a step, perhaps again. */
+    /** Records the measurements of a rank that has done its row of a step, for the first time or again. */
     public void measured(long step, int rank, List<MicrobatchLoss> ofMicrobatches, List<LayerSquaredSum> sums) {
         if (step != measuredStep) {
             measuredStep = step;
@@ -55,7 +56,7 @@ public final class LossWatch {
         byRank.put(rank, new Measured(ofMicrobatches, sums));
     }
 
-    /** Takes a committed step; returns the spike if it begins with this step. */
+    /** Records a committed step; returns the spike if one begins with it. */
     public Optional<Spike> onStep(StepResult result) {
         Map<Integer, Double> now = result.step() == measuredStep ? norms(result.lossScale()) : Map.of();
         Optional<MicrobatchLoss> highest = byRank.values().stream().flatMap(measured -> measured.losses().stream())
@@ -90,14 +91,17 @@ public final class LossWatch {
         return new Spike(loss, median(losses), highest.microbatch(), highest.loss(), most, growth);
     }
 
-    /** Weights that are not trained have a norm of 0; a norm that is no number has grown beyond all. */
+    /**
+     * Returns the growth of a norm: 0 for frozen weights, which have a norm of 0, and infinity for a norm that is not a
+     * number.
+     */
     private static double growth(double norm, double[] before) {
         return Double.isNaN(norm)
                 ? Double.POSITIVE_INFINITY
                 : norm == 0 || before == null ? 0 : norm / median(before);
     }
 
-    /** The norm of each block's gradient in the step in progress. */
+    /** Returns the gradient norm of each block in the measured step. */
     private Map<Integer, Double> norms(double lossScale) {
         Map<Integer, Double> squares = new TreeMap<>();
         byRank.values().forEach(measured -> measured.sums()

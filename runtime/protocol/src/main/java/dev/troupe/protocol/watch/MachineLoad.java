@@ -1,16 +1,16 @@
 package dev.troupe.protocol.watch;
 
 /**
- * The threads of a machine that run or wait for a core, at one moment.
+ * The load of a machine at one moment.
  *
- * @param runnable their number, including the run's
+ * @param runnable the number of threads that run or wait for a core, the run's included
  */
 public record MachineLoad(int runnable, int cores) {
-    /** The most runnable tasks of a rank: its own, and the carriers of its messages. */
+    /** The most runnable threads of a rank: its own, and the carriers of its messages. */
     private static final int THREADS_OF_A_RANK = 2;
     private static final int OVERLOADED = 2;
 
-    /** Returns whether other work than these ranks wants more than twice the cores. */
+    /** Returns whether work other than these ranks wants more than twice the number of cores. */
     boolean isOverloaded(int ranks) {
         return runnable - THREADS_OF_A_RANK * ranks > OVERLOADED * cores;
     }

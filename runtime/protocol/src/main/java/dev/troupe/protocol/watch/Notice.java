@@ -9,12 +9,12 @@ import java.util.Optional;
  * A notice for the user about the speed or the loss of a run.
  *
  * @param kind the subject
- * @param stepsDone steps that were committed by then
+ * @param stepsDone the committed steps at the time of the notice
  * @param epoch the epoch of the run
- * @param node the node concerned; empty text for none in particular
+ * @param node the node concerned; empty text for none
  * @param ranks the ranks concerned
  * @param stages the stages concerned
- * @param times the factor by which something takes longer, or a loss is higher
+ * @param times the factor by which a time or a loss is higher
  * @param sentence the notice in words
  */
 public record Notice(Kind kind, long stepsDone, int epoch, String node, List<Integer> ranks, List<Integer> stages,
@@ -22,28 +22,28 @@ public record Notice(Kind kind, long stepsDone, int epoch, String node, List<Int
     public enum Kind {
         /** A stage has become much slower than it was, or is much slower than others. */
         STRAGGLER,
-        /** A stage that was named a straggler is much slower or faster than when it was named. */
+        /** A stage that is already named a straggler has become much slower or faster. */
         STRAGGLER_CHANGED,
         /** A stage is no straggler any more. */
         STRAGGLER_ENDED,
-        /** Most stages compute much longer than at their best: no stage is to blame. */
+        /** Most stages compute much longer than at their best, so no single stage is the cause. */
         ALL_SLOWER,
         /** Most stages compute again about as fast as at their best. */
         ALL_SLOWER_ENDED,
-        /** The machine has far more work than the run's: a straggler that is named next may be slow by chance. */
+        /** The machine has far more work than the run's, so a straggler that is named next may be slow by chance. */
         OVERLOADED,
-        /** A node is lost that held no ranks. */
+        /** A node without ranks is lost. */
         STANDBY_LOST,
-        /** A node has come back after one was lost. */
+        /** A node has joined after one was lost. */
         STANDBY_BACK,
         /** The loss of a node changed the time of a step. */
         PACE,
-        /** The time of a step is again what it was before a node was lost. */
+        /** The time of a step is again the time before a node was lost. */
         PACE_ENDED,
         /** The loss of a step is far above the steps before it. */
         LOSS_SPIKE;
 
-        /** Returns its name in files. */
+        /** Returns the kind's name in files. */
         public String code() {
             return name().toLowerCase(Locale.ROOT).replace('_', '-');
         }
@@ -53,7 +53,7 @@ public record Notice(Kind kind, long stepsDone, int epoch, String node, List<Int
             return Arrays.stream(values()).filter(kind -> kind.code().equals(code)).findFirst();
         }
 
-        /** Whether it holds until a notice of its end. */
+        /** Returns whether the notice holds until a notice of its end. */
         public boolean isLasting() {
             return switch (this) {
                 case STRAGGLER, STRAGGLER_CHANGED, ALL_SLOWER, PACE -> true;

@@ -12,8 +12,8 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
- * The watch over the time of a step after the loss of a node: it compares the median of the last {@value #MEASURED} steps
- * before it with the first {@value #MEASURED} after it, and later reports when the time is back.
+ * The watch over the time of a step after the loss of a node. It compares the median of the last {@value #MEASURED} steps
+ * before the loss with the median of the first {@value #MEASURED} after it, and later reports when the time is back.
  *
  * <p>Thread rule: none; one caller at a time. Times are seconds.
  */
@@ -23,14 +23,14 @@ public final class PaceWatch {
     private static final int FEWEST = 3;
     /** Steps in which the JVM still compiles. */
     private static final int SETTLING = 2;
-    /** A run that is not slower by this factor is as fast as before. */
+    /** The factor of a step's time from which a run counts as slower. */
     private static final double SLOWER = 1.1;
 
     private final Deque<Double> latest = new ArrayDeque<>();
     private final List<Double> after = new ArrayList<>();
     private List<String> hosts;
     private long steps;
-    // The median before the first loss from which the run has not recovered its speed; 0 if nobody measured it.
+    // The median before the first loss since the run last had its full speed; 0 if it was not measured.
     private double before;
     private String loss = "";
     private Phase phase = Phase.STEADY;
@@ -41,7 +41,7 @@ public final class PaceWatch {
 
     /**
      * @param hosts the first node of each rank
-     * @param earlierSeconds the times of steps that another coordinator led, in their order
+     * @param earlierSeconds the times of steps under an earlier coordinator, in order
      */
     public PaceWatch(List<String> hosts, List<Double> earlierSeconds) {
         this.hosts = List.copyOf(hosts);
@@ -49,9 +49,9 @@ public final class PaceWatch {
     }
 
     /**
-     * Takes in a committed step.
+     * Records a committed step.
      *
-     * @param isDisturbed whether part of it was repeated
+     * @param isDisturbed whether part of the step was repeated
      */
     public Optional<Notice> onStep(long stepsDone, int epoch, double seconds, boolean isDisturbed) {
         if (isDisturbed || ++steps <= SETTLING) {
@@ -73,7 +73,7 @@ public final class PaceWatch {
         return Optional.empty();
     }
 
-    /** Takes note that the ranks of a lost node live elsewhere from an epoch on. */
+    /** Records that the ranks of a lost node have moved. */
     public void onMoved(List<String> nodes) {
         if (nodes.equals(hosts)) {
             return;
@@ -97,7 +97,7 @@ public final class PaceWatch {
         begin(where);
     }
 
-    /** Takes note of the loss of a node without ranks. */
+    /** Reports the loss of a node without ranks. */
     public Notice onStandbyLost(long stepsDone, int epoch, String node, Collection<String> present) {
         boolean isAnotherThere = present.stream().anyMatch(other -> !hosts.contains(other));
         begin("node " + node + ", which stood by, is lost");
@@ -108,7 +108,7 @@ public final class PaceWatch {
                                 + " longer"));
     }
 
-    /** Takes note of a node that has joined; empty if none was lost before. */
+    /** Reports a standby that has joined; empty if no node was lost before. */
     public Optional<Notice> onJoined(long stepsDone, int epoch, String node) {
         return loss.isEmpty() || hosts.contains(node)
                 ? Optional.empty()
@@ -118,7 +118,7 @@ public final class PaceWatch {
                                 + " before"));
     }
 
-    /** Reports the measurements so far as the run ends. */
+    /** Reports the measurements so far when the run ends. */
     public Optional<Notice> onEnd(long stepsDone, int epoch) {
         return phase == Phase.MEASURING && after.size() >= FEWEST
                 ? Optional.of(measured(stepsDone, epoch))
@@ -177,7 +177,7 @@ public final class PaceWatch {
                         + " and " + ranks.get(last);
     }
 
-    /** The lower one of two. */
+    /** Returns the median, for an even number of values the lower of the middle two. */
     private static double median(Collection<Double> seconds) {
         return seconds.stream().sorted().skip((seconds.size() - 1) / 2).findFirst().orElseThrow();
     }

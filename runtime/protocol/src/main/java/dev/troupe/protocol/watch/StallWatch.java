@@ -10,27 +10,27 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
- * The detector of a stalled run: no rank works, every rank waits for a message, and nothing has moved for longer than a wait
- * may last. It also detects a rank that no longer answers, and one that hangs: it is at work, but ends no kernel and moves
- * no byte for far longer than any rank ever took for that. A rank that moves may take any time for an action.
+ * The detector of a stalled run: no rank works, every rank waits for a message, and nothing has moved for longer than the
+ * timeout. It also detects a rank that no longer answers, and a rank that hangs. A rank hangs if it works without finishing
+ * a kernel or moving a byte for far longer than any rank ever has.
  *
- * <p>Only time in which somebody watches counts: between two looks at most a quarter of the timeout, or of the hang timeout
- * if that is less. So a process that was stopped for an hour, or a coordinator that waited for a slow disk, continues.
+ * <p>Between two calls at most a quarter of the shorter timeout counts. So a process that was stopped for an hour, or a
+ * coordinator that waited for a slow disk, sees no stall.
  *
  * <p>Thread rule: none; one caller at a time. Times are nanoseconds of one monotonic clock.
  */
 public final class StallWatch {
-    /** The least number of looks in a timeout of either kind. */
+    /** The least number of calls within each timeout. */
     private static final int LOOKS_PER_TIMEOUT = 4;
-    /** A rank hangs if its pulse pauses for this many times the longest pause that any rank made and ended. */
+    /** The factor of the longest finished pause of any rank's pulse after which a rank hangs. */
     private static final int TIMES_THE_LONGEST = 10;
 
     /**
-     * A stall.
+     * A stall, with the status of all ranks.
      *
      * @param rank the rank at fault; empty if all wait
      * @param sentence the stall in words
-     * @param ranks the last status of every rank that ever answered, by rank
+     * @param ranks the last status of every rank that has answered, by rank
      */
     public record Stall(OptionalInt rank, String sentence, List<Standstill> ranks) {
         public Stall {
@@ -38,11 +38,11 @@ public final class StallWatch {
         }
     }
 
-    /** The last status of a rank, and the time without a move by then. */
+    /** The last status of a rank, and the time since its last move. */
     public record Standstill(RankStatus status, long nanos) {
     }
 
-    /** The action of a rank, and its start. */
+    /** The last progress of a rank. */
     private static final class Work {
         private long moves = -1;
         private long sinceNanos;
@@ -58,13 +58,13 @@ public final class StallWatch {
     private final Map<Integer, Work> works = new TreeMap<>();
     private long longestNanos;
     private long lookedNanos;
-    // These two, and answeredNanos, are on the clock of the time watched.
+    // On the clock of counted time, as answeredNanos.
     private long watchedNanos;
     private long movedNanos;
 
     /**
-     * @param hangNanos the time without progress that a rank at work may take in any case; 0 for ever
-     * @param longestKernelNanos the time of the longest kernel of the run, as far as it is known
+     * @param hangNanos the time without progress that is never a hang; 0 if no rank is ever taken to hang
+     * @param longestKernelNanos the time of the longest known kernel of the run
      */
     public StallWatch(int rankCount, long timeoutNanos, long hangNanos, long longestKernelNanos, long nowNanos) {
         this.longestNanos = longestKernelNanos;
@@ -78,7 +78,7 @@ public final class StallWatch {
         }
     }
 
-    /** Takes note that something moves for which ranks wait. */
+    /** Records that something moves for which ranks wait. */
     public void onMoved(long nowNanos) {
         look(nowNanos);
         movedNanos = watchedNanos;

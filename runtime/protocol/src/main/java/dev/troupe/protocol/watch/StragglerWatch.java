@@ -16,22 +16,19 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * The detector of slow stages. Each is compared with its own best, since stages are unequal by right. A stage that is slow
- * from its first step has no better time of its own, so each is also compared with the time predicted from its operation
- * count.
+ * The detector of slow stages. Each stage is compared with its own best time, since stages differ, and with the time
+ * predicted from its operation count, since a stage may be slow from its first step.
  *
- * <p>The rule. For each kind of action the shortest time of a step counts, on which other work that wants the core now and
- * then has no effect. A stage's <em>level</em> is the second shortest of these over the last {@value #WINDOW} steps: all but
- * one of them were at least as slow, so a few bad steps have no effect. A stage is a straggler if, at {@value #LOOKS} steps
- * in a row, a kind's level
+ * <p>The rule. For each kind of action the shortest time in a step counts, so occasional other work on the core has no
+ * effect. A stage's <em>level</em> is the second shortest of these times over the last {@value #WINDOW} steps, so a few bad
+ * steps have no effect. A stage is a straggler if, at {@value #LOOKS} steps in a row, a kind's level
  * <ul>
  * <li>is {@value #SLOW} times the lowest level it ever had, and {@value #STANDS_OUT} times as much above it as the median of
  * the stages of other ranks: a machine that is slower as a whole slows them all; or
  * <li>is {@value #SLOW} times the time predicted from its operation count at the rate of the median of the stages of other
  * ranks;
- * </ul>
- * and the difference is a tenth of the stage's time for a microbatch. It ends if the median of these steps is below
- * {@value #FINE} times. If most stages are {@value #SLOW} times above their best, one notice names them all.
+ * </ul> and the difference is a tenth of the stage's time for a microbatch. The straggler ends when the median over these
+ * steps is below {@value #FINE} times. If most stages are {@value #SLOW} times above their best, one notice names them all.
  *
  * <p>Thread rule: none; one caller at a time. Times are nanoseconds.
  */
@@ -43,23 +40,23 @@ public final class StragglerWatch {
     static final double SLOW = 2;
     static final double STANDS_OUT = 2;
     static final double FINE = 1.5;
-    /** The relative change of a straggler's figure from which it is reported anew. */
+    /** The relative change of a straggler's factor from which it is reported again. */
     private static final double NEWS = 1.5;
     private static final double LEAST_SHARE = 0.1;
     private static final List<Kind> COMPUTED = List.of(Kind.FORWARD, Kind.FULL_BACKWARD, Kind.BACKWARD_INPUT,
             Kind.BACKWARD_WEIGHT);
 
-    /** The predicted computing time of a stage, relative to other stages; 0 if it is unknown. */
+    /** The predicted computing time of a stage, relative to other stages. */
     @FunctionalInterface
     public interface Expectation {
-        /** Returns the time of an action of a kind, in any unit that all stages share. */
+        /** Returns the time of an action of a kind, in a unit common to all stages; 0 if it is unknown. */
         double of(int stage, Kind kind);
     }
 
     private record Key(int rank, int stage) {
     }
 
-    /** One kind of action of a stage of a rank. */
+    /** The times of one kind of action of a stage on a rank. */
     private static final class Series {
         private final long[] window = new long[WINDOW];
         private int count;
@@ -113,9 +110,9 @@ public final class StragglerWatch {
     private List<Notice> news = new ArrayList<>();
 
     /**
-     * Begins with the first step of a run, or of a coordinator that takes over.
+     * Creates a watch from the first step of a run, or of a new coordinator.
      *
-     * @param load the present load of the coordinator's machine; empty if it is unknown
+     * @param load the current load of the coordinator's machine; empty if it is unknown
      */
     public StragglerWatch(Expectation expectation, Supplier<Optional<MachineLoad>> load) {
         this.expectation = expectation;
@@ -123,7 +120,7 @@ public final class StragglerWatch {
     }
 
     /**
-     * Takes a committed step in which nothing was repeated.
+     * Records a committed step in which nothing was repeated.
      *
      * @param nodes the node of each rank
      * @param times the computing times of each rank; a rank without times is skipped
@@ -144,7 +141,7 @@ public final class StragglerWatch {
         return news;
     }
 
-    /** The best times of a rank are void on another node, or next to other ranks. */
+    /** Drops the best times of ranks that are on another node, or next to other ranks, than before. */
     private void moveTo(List<String> nodes, long stepsDone, int epoch) {
         List<String> before = hosts;
         hosts = List.copyOf(nodes);
@@ -208,7 +205,7 @@ public final class StragglerWatch {
         unit.said = slow;
     }
 
-    /** A stage that is slow on an overloaded machine may be slow by chance, so the load is reported first. */
+    /** Reports an overloaded machine first, since a stage may be slow on it by chance. */
     private void tellOfLoad(long stepsDone, int epoch) {
         load.get().filter(now -> now.isOverloaded(hosts.size()))
                 .ifPresent(now -> news.add(new Notice(Notice.Kind.OVERLOADED, stepsDone, epoch, "", List.of(),
@@ -216,7 +213,7 @@ public final class StragglerWatch {
                                 + ", so the stage that is named next may be slow by chance")));
     }
 
-    /** By its own best if it has become slow, else by the others. */
+    /** Compares with the stage's own best first, and then with the other stages. */
     private Optional<Finding> finding(Unit unit, List<Unit> others) {
         double othersAboveBest = median(others, Unit::aboveBest);
         List<Kind> slower = kindsOf(unit).filter(kind -> {
@@ -256,7 +253,7 @@ public final class StragglerWatch {
         return COMPUTED.stream().filter(kind -> unit.kinds.containsKey(kind) && unit.kinds.get(kind).isKnown());
     }
 
-    /** The time of a kind of action at the rate of the others; 0 if it is unknown. */
+    /** Returns the time of a kind of action at the rate of the other stages; 0 if it is unknown. */
     private double expected(Unit unit, Kind kind, List<Unit> others) {
         List<Unit> alike = others.stream().filter(other -> other.kinds.containsKey(kind)
                 && other.kinds.get(kind).isKnown() && expectation.of(other.key.stage(), kind) > 0).toList();
@@ -266,7 +263,7 @@ public final class StragglerWatch {
                         other -> other.kinds.get(kind).level / expectation.of(other.key.stage(), kind));
     }
 
-    /** Returns whether the last report on a straggler does not hold any more. */
+    /** Returns whether the last report on a straggler is no longer true. */
     private boolean differs(Finding said, Unit unit, List<Unit> others) {
         double times = (said.isAgainstBest()
                 ? againstBest(unit, said.kinds())
@@ -274,7 +271,7 @@ public final class StragglerWatch {
         return times < FINE || times > NEWS * said.times() || times * NEWS < said.times();
     }
 
-    /** The lower one of two. */
+    /** Returns the median, for an even number of values the lower of the middle two. */
     private static double median(List<Unit> of, ToDoubleFunction<Unit> value) {
         return of.stream().mapToDouble(value).sorted().skip((of.size() - 1) / 2).findFirst().orElseThrow();
     }

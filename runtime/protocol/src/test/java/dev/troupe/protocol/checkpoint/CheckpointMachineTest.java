@@ -45,7 +45,7 @@ class CheckpointMachineTest {
         on(new CheckpointEvent.NodeGone("a", "gone"));
         part(beside(2), 1);
         on(new CheckpointEvent.Deleted(beside(2)));
-        CheckpointAttempt again = new CheckpointAttempt(2, 1, CheckpointWay.BESIDE);
+        CheckpointAttempt again = new CheckpointAttempt(2, 1, CheckpointWay.DURING_TRAINING);
         assertEquals(List.of(new CheckpointCommand.WriteFromSnapshots(again, HOSTS)), want(again));
         assertEquals(List.of(), part(beside(2), 0), "of the attempt that was given up");
         assertEquals(List.of(), part(again, 0));
@@ -141,7 +141,7 @@ class CheckpointMachineTest {
     }
 
     private static CheckpointAttempt beside(long stepsDone) {
-        return new CheckpointAttempt(stepsDone, 0, CheckpointWay.BESIDE);
+        return new CheckpointAttempt(stepsDone, 0, CheckpointWay.DURING_TRAINING);
     }
 
     private static CheckpointAttempt awaited(long stepsDone) {

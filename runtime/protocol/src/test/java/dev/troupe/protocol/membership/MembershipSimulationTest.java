@@ -49,7 +49,7 @@ class MembershipSimulationTest {
             failures += world.outcome().isPresent() ? 1 : 0;
             committed += world.committed();
         }
-        assertTrue(failures < WALKS / 2, failures + " of " + WALKS + " runs failed: most are to go on");
+        assertTrue(failures < WALKS / 2, failures + " of " + WALKS + " runs failed: most are to continue");
         assertTrue(committed > 5L * WALKS, "the runs move");
     }
 

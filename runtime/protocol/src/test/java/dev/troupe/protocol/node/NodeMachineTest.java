@@ -224,7 +224,8 @@ class NodeMachineTest {
         assertCommands(new NodeEvent.Halt(), new NodeCommand.LetGo(), new NodeCommand.AwaitEnds());
         assertCommands(new NodeEvent.Halt());
         assertCommands(enter(1, List.of(2, 3), "a", "b"));
-        assertCommands(new NodeEvent.WriteParts(new CheckpointAttempt(4, 0, CheckpointWay.BESIDE), List.of(2)));
+        assertCommands(
+                new NodeEvent.WriteParts(new CheckpointAttempt(4, 0, CheckpointWay.DURING_TRAINING), List.of(2)));
         assertCommands(new NodeEvent.GroupEnded(FIRST), new NodeCommand.Release(Set.of()), new NodeCommand.Stop());
         assertCommands(new NodeEvent.EndOverdue());
     }

@@ -20,8 +20,8 @@ class CoordinatorFailoverTest {
 
     @Test
     void shouldContinueFromTheNewestCommitThatEveryRankHas() {
-        NodeReport b = told(1, List.of(7L, 8L), Map.of(0, List.of(7L), 1, List.of(7L, 8L)));
-        NodeReport c = told(1, List.of(6L, 7L), Map.of(2, List.of(7L, 8L)));
+        NodeReport b = report(1, List.of(7L, 8L), Map.of(0, List.of(7L), 1, List.of(7L, 8L)));
+        NodeReport c = report(1, List.of(6L, 7L), Map.of(2, List.of(7L, 8L)));
         CoordinatorFailover found = CoordinatorFailover.of(Map.of("b", b, "c", c), FIRST, 1).orElseThrow();
         assertEquals(
                 new CoordinatorFailover(2, commit(7), Optional.of(commit(6)), List.of("b", "b", "c"),
@@ -33,7 +33,7 @@ class CoordinatorFailoverTest {
     void shouldLeaveRanksOnNodesThatHaveTheirState() {
         Map<Integer, List<Long>> all = Map.of(0, List.of(5L), 1, List.of(5L), 2, List.of(5L));
         CoordinatorFailover found = CoordinatorFailover
-                .of(Map.of("b", told(3, List.of(5L), all), "c", told(4, List.of(5L), all)), FIRST, 1)
+                .of(Map.of("b", report(3, List.of(5L), all), "c", report(4, List.of(5L), all)), FIRST, 1)
                 .orElseThrow();
         assertEquals(List.of("b", "b", "c"), found.hosts());
         assertEquals(5, found.epoch(), "after the latest of all");
@@ -41,7 +41,7 @@ class CoordinatorFailoverTest {
 
     @Test
     void shouldBeginAgainIfOnlyTheFirstWeightsExist() {
-        CoordinatorFailover found = CoordinatorFailover.of(Map.of("c", told(0, List.of(), Map.of())), FIRST, 1)
+        CoordinatorFailover found = CoordinatorFailover.of(Map.of("c", report(0, List.of(), Map.of())), FIRST, 1)
                 .orElseThrow();
         assertEquals(FIRST, found.commit());
         assertEquals(List.of("c", "c", "c"), found.hosts());
@@ -49,7 +49,7 @@ class CoordinatorFailoverTest {
 
     @Test
     void shouldNotContinueFromAStateThatNobodyKnowsAsCommitted() {
-        NodeReport all = told(0, List.of(), Map.of(0, List.of(3L), 1, List.of(3L), 2, List.of(3L)));
+        NodeReport all = report(0, List.of(), Map.of(0, List.of(3L), 1, List.of(3L), 2, List.of(3L)));
         assertEquals(FIRST, CoordinatorFailover.of(Map.of("b", all), FIRST, 1).orElseThrow().commit());
     }
 
@@ -58,7 +58,7 @@ class CoordinatorFailoverTest {
         RecoveryQuorum quorum = new RecoveryQuorum(100);
         Set<String> present = Set.of("b", "c");
         assertFalse(quorum.isEnough(present, present, 0), "no run is under way");
-        quorum.hear("b", told(0, List.of(), Map.of()), 50);
+        quorum.hear("b", report(0, List.of(), Map.of()), 50);
         assertFalse(quorum.isEnough(present, Set.of("b"), 60));
         assertTrue(quorum.isEnough(present, Set.of("b", "c"), 60));
         assertTrue(quorum.isEnough(present, Set.of("b"), 151));
@@ -74,7 +74,7 @@ class CoordinatorFailoverTest {
         RecoveryQuorum quorum = new RecoveryQuorum(100);
         Set<String> present = Set.of("b", "c");
         Set<String> joined = Set.of("b");
-        quorum.hear("b", told(0, List.of(7L, 8L), Map.of(0, List.of(7L, 8L))), 50);
+        quorum.hear("b", report(0, List.of(7L, 8L), Map.of(0, List.of(7L, 8L))), 50);
         assertTrue(quorum.mayDecide(Optional.of(commit(8)), present, joined, 151));
         for (Optional<Commit> from : List.of(Optional.of(commit(7)), Optional.<Commit>empty())) {
             assertFalse(quorum.mayDecide(from, present, joined, 350));
@@ -87,7 +87,7 @@ class CoordinatorFailoverTest {
         return new Commit(stepsDone, LossScale.none(stepsDone));
     }
 
-    private static NodeReport told(int epoch, List<Long> commits, Map<Integer, List<Long>> versions) {
+    private static NodeReport report(int epoch, List<Long> commits, Map<Integer, List<Long>> versions) {
         return new NodeReport(epoch, List.of("a", "b", "c"), Map.of(),
                 commits.stream().map(CoordinatorFailoverTest::commit).toList(), versions);
     }

@@ -53,7 +53,7 @@ class RunCheckpointsTest {
         List<RunCommand> second = step(run, 1);
         assertEquals(List.of(RunCommand.CommitStep.class, RunCommand.TellCheckpoint.class, RunCommand.StartPass.class),
                 kinds(second));
-        assertEquals(wanted(2, CheckpointWay.BESIDE), second.get(1));
+        assertEquals(wanted(2, CheckpointWay.DURING_TRAINING), second.get(1));
         assertFalse(run.waitsForCheckpoint());
     }
 
@@ -66,7 +66,7 @@ class RunCheckpointsTest {
         assertEquals(List.of(), step(run, 3));
         assertTrue(run.waitsForCheckpoint());
         assertEquals(3, run.stepsDone());
-        assertEquals(wanted(4, CheckpointWay.BESIDE), settle(run, 2, true).get(1));
+        assertEquals(wanted(4, CheckpointWay.DURING_TRAINING), settle(run, 2, true).get(1));
         assertEquals(4, run.stepsDone());
     }
 
@@ -104,7 +104,7 @@ class RunCheckpointsTest {
         step(run, 1);
         assertEquals(List.of(), settle(run, 2, false));
         step(run, 2);
-        assertEquals(wanted(4, CheckpointWay.BESIDE), step(run, 3).get(1));
+        assertEquals(wanted(4, CheckpointWay.DURING_TRAINING), step(run, 3).get(1));
     }
 
     @Test
@@ -314,7 +314,7 @@ class RunCheckpointsTest {
     }
 
     private static RunEvent pinned(long stepsDone) {
-        return new RunEvent.CheckpointPinned(new CheckpointAttempt(stepsDone, 0, CheckpointWay.BESIDE));
+        return new RunEvent.CheckpointPinned(new CheckpointAttempt(stepsDone, 0, CheckpointWay.DURING_TRAINING));
     }
 
     private static CheckpointPart file(int rank) {
@@ -327,7 +327,8 @@ class RunCheckpointsTest {
     }
 
     private static List<RunCommand> settle(RunMachine run, long stepsDone, boolean stands) {
-        return run.on(new RunEvent.CheckpointSettled(new CheckpointAttempt(stepsDone, 0, CheckpointWay.BESIDE), stands,
+        return run.on(new RunEvent.CheckpointSettled(new CheckpointAttempt(stepsDone, 0, CheckpointWay.DURING_TRAINING),
+                stands,
                 Optional.empty()));
     }
 

@@ -98,7 +98,7 @@ final class SimulatedCheckpoints {
 
     private CheckpointEvent commit(CheckpointCommand.CommitParts commit) {
         CheckpointAttempt attempt = commit.attempt();
-        if (attempt.way() == CheckpointWay.BESIDE && run.takeFullDisk()) {
+        if (attempt.way() == CheckpointWay.DURING_TRAINING && run.takeFullDisk()) {
             return new CheckpointEvent.Refused(attempt, "the disk is full");
         }
         long stepsDone = attempt.stepsDone();
@@ -132,7 +132,7 @@ final class SimulatedCheckpoints {
 
     /** Returns whether a checkpoint is being written during training. */
     boolean isBesideUnderWay() {
-        return underWay != null && underWay.way() == CheckpointWay.BESIDE;
+        return underWay != null && underWay.way() == CheckpointWay.DURING_TRAINING;
     }
 
     @Override

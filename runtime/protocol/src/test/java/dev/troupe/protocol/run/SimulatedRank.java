@@ -16,7 +16,7 @@ import dev.troupe.protocol.rank.Outbox;
 import dev.troupe.protocol.rank.RankCommand;
 import dev.troupe.protocol.rank.RankEvent;
 import dev.troupe.protocol.rank.RankMachine;
-import dev.troupe.protocol.rank.StepsUnderWay;
+import dev.troupe.protocol.rank.StepsInProgress;
 import dev.troupe.schedule.Action;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -61,7 +61,7 @@ final class SimulatedRank {
     private final List<Move> moves;
 
     private final Set<Integer> loading;
-    private final StepsUnderWay steps;
+    private final StepsInProgress steps;
     private Pass pass;
     private int epoch;
     private long toldMessages;
@@ -81,7 +81,7 @@ final class SimulatedRank {
         this.transport = new SimulatedTransport(node);
         this.outbox = new Outbox<>(rank, transport, run.keepsSnapshots(), epoch);
         this.ops = new HashOps(plan, rank, group, stages, outbox, node, run.groups(), thread::addFirst);
-        this.steps = new StepsUnderWay(plan);
+        this.steps = new StepsInProgress(plan);
         this.machine = new RankMachine(rank, group.term(), plan.row(Pass.Kind.TRAINING, rank),
                 plan.row(Pass.Kind.VALIDATION, rank));
         this.loading = new TreeSet<>(plan.stagesOf(rank));

@@ -46,12 +46,12 @@ class TimedCheckpointTest {
         RunMachine machine = ready(5);
         step(machine, 0);
         machine.on(new RunEvent.CheckpointTimeIsUp());
-        assertEquals(List.of(wanted(2, CheckpointWay.BESIDE)), wishes(step(machine, 1)));
+        assertEquals(List.of(wanted(2, CheckpointWay.DURING_TRAINING)), wishes(step(machine, 1)));
         machine.on(new RunEvent.CheckpointTimeIsUp()); // a slow disk: the next waits for this one
         assertEquals(List.of(), wishes(step(machine, 2)));
         assertFalse(machine.waitsForCheckpoint());
-        assertEquals(List.of(), settle(machine, 2, CheckpointWay.BESIDE));
-        assertEquals(List.of(wanted(4, CheckpointWay.BESIDE)), wishes(step(machine, 3)));
+        assertEquals(List.of(), settle(machine, 2, CheckpointWay.DURING_TRAINING));
+        assertEquals(List.of(wanted(4, CheckpointWay.DURING_TRAINING)), wishes(step(machine, 3)));
     }
 
     /** The ranks write the last one. */

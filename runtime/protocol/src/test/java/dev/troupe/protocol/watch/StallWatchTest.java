@@ -28,10 +28,10 @@ class StallWatchTest {
         assertEquals(Optional.empty(), watch.stall(at(21)), "first seen at 1, so 20 seconds, not more");
         tell(0, 4, false, 22);
         tell(1, 9, false, 22);
-        assertEquals(new Told(OptionalInt.empty(),
+        assertEquals(new Reported(OptionalInt.empty(),
                 "no rank has moved for 21.0 seconds (transport.timeout is 20.0): rank 0 is waiting for"
                         + " rain; rank 1 is waiting for rain"),
-                told(watch, at(22)));
+                reported(watch, at(22)));
     }
 
     @Test
@@ -59,8 +59,8 @@ class StallWatchTest {
             assertEquals(Optional.empty(), watch.stall(at(now)));
         });
         tell(0, 21, false, 21);
-        assertEquals(new Told(OptionalInt.of(1), "rank 1 has not answered the coordinator for 21.0 seconds"),
-                told(watch, at(21)));
+        assertEquals(new Reported(OptionalInt.of(1), "rank 1 has not answered the coordinator for 21.0 seconds"),
+                reported(watch, at(21)));
     }
 
     @Test
@@ -91,9 +91,10 @@ class StallWatchTest {
         });
         hanging.onStatus(new RankStatus(0, 2, true, "computing 0F1", Optional.empty(), List.of()), at(49));
         assertEquals(
-                new Told(OptionalInt.of(0), "rank 0 hangs: it has been computing 0F1 for 41.0 seconds without ending a"
-                        + " kernel or moving a byte, and no rank took more than 4.0 s for that"),
-                told(hanging, at(49)));
+                new Reported(OptionalInt.of(0),
+                        "rank 0 hangs: it has been computing 0F1 for 41.0 seconds without ending a"
+                                + " kernel or moving a byte, and no rank took more than 4.0 s for that"),
+                reported(hanging, at(49)));
     }
 
     /** A quarter of the timeout is longer than the hang timeout. */
@@ -167,12 +168,12 @@ class StallWatchTest {
                 watch.stall(at(25)).orElseThrow().ranks().stream().map(StallWatch.Standstill::nanos).toList());
     }
 
-    private record Told(OptionalInt rank, String sentence) {
+    private record Reported(OptionalInt rank, String sentence) {
     }
 
-    private static Told told(StallWatch watch, long nowNanos) {
+    private static Reported reported(StallWatch watch, long nowNanos) {
         StallWatch.Stall stall = watch.stall(nowNanos).orElseThrow();
-        return new Told(stall.rank(), stall.sentence());
+        return new Reported(stall.rank(), stall.sentence());
     }
 
     private static void everySecond(long first, long last, LongConsumer look) {

@@ -5,8 +5,8 @@ import dev.troupe.transport.tcp.WholeFrame;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The connection of another member. A part of a result is read into its place, and a part to be reduced into memory of this
- * object until its turn.
+ * The frames of another member on a connection. A part of a result is read into its place; a part to be reduced is read into
+ * memory of this object until its turn.
  */
 final class ConnectionSource implements Source {
     private final int from;
@@ -15,9 +15,7 @@ final class ConnectionSource implements Source {
     private final SegmentFrame frame = new SegmentFrame();
     private final WholeFrame arriving;
 
-    /**
-     * @param maxPayload the most bytes of a frame's payload
-     */
+    /** @param maxPayload the largest payload of a frame in bytes */
     ConnectionSource(int from, Line line, int maxPayload, Taker taker) {
         this.from = from;
         this.line = line;
@@ -54,7 +52,7 @@ final class ConnectionSource implements Source {
         return line.poll(arriving, Integer.MAX_VALUE) > 0;
     }
 
-    /** Reports to the selector whether frames can be read. */
+    /** Sets whether the selector waits for frames. */
     void watch() {
         line.watchData(!arriving.isHere());
     }

@@ -10,18 +10,18 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * One collective of a member: the parts that it has still to send, and those for which it waits, by member. Reused from
- * collective to collective. One thread.
+ * The state of a member in one collective: the parts that it still has to send, and the parts that it awaits from each
+ * member. The object is reused. One thread.
  *
- * <p>Two members, and more of them if there are few bytes, send each other all their values, and each reduces all of
- * them (the direct way). Otherwise a member sends each other member that member's share, segment by segment, reduces
- * its own share, and sends the result to all.
+ * <p>The direct way, for two members or few bytes: members send each other all their values, and each reduces all of them.
+ * Otherwise a member sends each other member that member's share, segment by segment, reduces its own share, and sends the
+ * result to all.
  */
 final class Exchange {
-    /** Bytes up to which the direct way is faster: it saves a hop, but each member computes all sums. */
+    /** The most bytes for the direct way, which saves a hop but makes each member compute all sums. */
     private static final long DIRECT_BYTES = 64 << 10;
     private static final int FRAMES_IN_A_ROW = 4;
-    /** The bytes of a value for each byte of the rounded one. */
+    /** The bytes of a value for each byte after rounding. */
     private static final int ROUNDING = 2;
     private static final int LINE_BYTES = 64;
 
@@ -30,7 +30,7 @@ final class Exchange {
     private final Ways ways;
     private final int segmentBytes;
     private final BlockReduction block;
-    /** A part of this member's values, rounded to half its bytes. */
+    /** A part of this member's values after rounding. */
     private final MemorySegment rounded;
     private final boolean[] hasCalled;
     private final long[] resultBytesLeft;
@@ -40,26 +40,25 @@ final class Exchange {
     private long sequence;
     private boolean isDirect;
     private boolean callIsSent;
-    /** Whether a part has begun to leave, perhaps, so that no other frame may be sent before it. */
+    /** Whether a part may be partly sent, so that no other frame may be sent before it. */
     private boolean partIsUnderWay;
     /**
-     * Parts to send: the segment of every share that is being sent, and the next member to send to; on the direct way
-     * the byte alone counts.
+     * The parts to send: the position in every share, and the next member to send to; the direct way uses the position only.
      */
     private long partAt;
     private int partTo;
     private long partEnd;
-    /** The reduction of this member: its first byte, its position, its end, and the member of the next part. */
+    /** The reduction of this member: its first byte, its position, its end, and the member with the next part. */
     private long reduceFrom;
     private long reduceAt;
     private long reduceEnd;
     private int reduceNext;
-    /** Results to send: the position, the end of the ready ones, and the end, in bytes of {@link #resultSource}. */
+    /** The results to send, in bytes of {@link #resultSource}: the position, the end of the finished ones, and the end. */
     private MemorySegment resultSource = MemorySegment.NULL;
     private long resultAt;
     private long resultReady;
     private long resultEnd;
-    /** The position of byte 0 of {@link #resultSource} in the whole. */
+    /** The offset of {@link #resultSource} in the whole. */
     private long resultBase;
 
     Exchange(int size, int member, Ways ways) {
@@ -144,14 +143,14 @@ final class Exchange {
         resultBase = base;
     }
 
-    /** Returns the first byte of a member's share in the whole. */
+    /** Returns the first byte of a member's share. */
     private long share(int of) {
         return call.collective() == Collective.REDUCE_SCATTER
                 ? call.bytes() / size * of
                 : Shares.start(call.bytes(), size, of);
     }
 
-    /** Sends a few frames at most; returns whether any was sent or any part was reduced. */
+    /** Sends a few frames; returns whether a frame was sent or a part reduced. */
     boolean send() {
         boolean moved = false;
         for (int frames = 0; frames < FRAMES_IN_A_ROW && sendOne(); frames++) {
@@ -218,7 +217,7 @@ final class Exchange {
         return Math.clamp(left, 0, segmentBytes);
     }
 
-    /** Whether the next frame of a member may be taken: its call, the part that is next in the reduction, or a result. */
+    /** Returns whether a member's next frame may be taken: its call, the next part of the reduction, or a result. */
     boolean waitsFor(int other) {
         return !hasCalled[other] || (isReducing() ? reduceNext == other : resultBytesLeft[other] > 0);
     }
@@ -227,7 +226,7 @@ final class Exchange {
         return reduceAt < reduceEnd;
     }
 
-    /** Whether all parts are sent and all parts of other members have arrived. */
+    /** Returns whether all parts are sent, and all parts of other members have arrived. */
     boolean isDone() {
         boolean isSent = callIsSent && partAt >= partEnd && resultAt == resultEnd;
         if (!isSent || isReducing()) {
@@ -241,12 +240,12 @@ final class Exchange {
         return true;
     }
 
-    /** A member has made the same call. */
+    /** Records that a member has made the same call. */
     void called(int other) {
         hasCalled[other] = true;
     }
 
-    /** Reduces a part of a member's values. */
+    /** Reduces a part of a member's values, which must be the next one. */
     void part(int from, long offset, MemorySegment memory, long at, int bytes) {
         int expected = segment(reduceEnd - reduceAt) / (isRounded() ? ROUNDING : 1);
         if (from != reduceNext || offset != reduceAt || bytes != expected) {
@@ -265,24 +264,24 @@ final class Exchange {
         addOwn();
     }
 
-    /** Returns the place of a part of the final values; {@link MemorySegment#NULL} if the call knows of none. */
+    /** Returns the place of a part of the results; {@link MemorySegment#NULL} if it is not expected. */
     MemorySegment place(int from, long offset, int bytes) {
         boolean isExpected = hasCalled[from] && bytes <= resultBytesLeft[from] && offset >= 0
                 && offset <= target.byteSize() - bytes;
         return isExpected ? target.asSlice(offset, bytes) : MemorySegment.NULL;
     }
 
-    /** Copies a part of the final values to its place. */
+    /** Copies a part of the results to its place. */
     void copy(long offset, MemorySegment memory, long at, int bytes) {
         MemorySegment.copy(memory, at, target, offset, bytes);
     }
 
-    /** A part of the final values of a member is in its place. */
+    /** Records that a part of a member's results is in its place. */
     void result(int from, int bytes) {
         resultBytesLeft[from] -= bytes;
     }
 
-    /** Reduces this member's own part when it is next, and after it has been sent if the result overwrites it. */
+    /** Reduces this member's own part if it is next, and if the result overwrites it only after it was sent. */
     private boolean addOwn() {
         boolean isNext = isReducing() && reduceNext == member;
         if (!isNext || isDirect && partAt < reduceAt + segment(reduceEnd - reduceAt)) {
@@ -301,7 +300,7 @@ final class Exchange {
         added();
     }
 
-    /** Writes the result when the last member's values are in it. */
+    /** Writes the result after the last member's values were added. */
     private void added() {
         if (++reduceNext == size) {
             block.write(target, call.collective() == Collective.REDUCE_SCATTER ? reduceAt - reduceFrom : reduceAt);

@@ -2,23 +2,22 @@ package dev.troupe.collective.peer;
 
 import java.util.OptionalInt;
 
-/** The channels and connections between the members of a group, the same for all of them. */
+/** The channels or connections between each two members of a group, the same for all members. */
 @FunctionalInterface
 public interface PairChannels {
-    /** The channels of members that all share one media driver. */
+    /** The channels of members that share one media driver. */
     PairChannels ONE_MACHINE = (_, _) -> "aeron:ipc";
 
     /**
-     * Returns the channel, such as {@code aeron:ipc} if both share a media driver, and
-     * {@code aeron:udp?endpoint=host:port} of the receiver otherwise. Frames between machines have the same
-     * size for all pairs.
+     * Returns the channel, such as {@code aeron:ipc} within one media driver, and {@code aeron:udp?endpoint=host:port} of
+     * the receiver otherwise. Frames between machines have the same size for all pairs.
      *
      * @param from the sender
      * @param to the receiver, another member
      */
     String channel(int from, int to);
 
-    /** Returns the node of the receiver if the two have a connection instead; empty if they have the channel. */
+    /** Returns the receiver's node if the pair has a connection instead of a channel; otherwise empty. */
     default OptionalInt connectedNode(int from, int to) {
         return OptionalInt.empty();
     }

@@ -15,20 +15,20 @@ import java.util.OptionalInt;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
- * Groups of members in several JVMs: over the media driver that JVMs of one machine share, and over connections or
- * UDP between machines. One for a JVM.
+ * The groups of one JVM with members in other JVMs: over the shared media driver within a machine, and over connections or
+ * UDP between machines.
  *
  * <p>Thread rule: any thread.
  */
 public final class PeerCollectives implements AutoCloseable {
-    /** Bytes of a stream in the directory of the media driver at each of its ends, once if both ends share it. */
+    /** The bytes of a stream in the media driver's directory at each of its ends; once if both share the driver. */
     public static final long STREAM_BYTES = LogBufferDescriptor.computeLogLength(Ways.TERM_LENGTH,
             LogBufferDescriptor.PAGE_MIN_SIZE);
 
     private final Path driverDirectory;
     private final Optional<Connections> connections;
     private final List<PeerMember> members = new CopyOnWriteArrayList<>();
-    /** Null until a member has a stream. */
+    /** Null until a member needs a stream. */
     private DriverClient client;
 
     private PeerCollectives(Path driverDirectory, Optional<Connections> connections) {
@@ -36,17 +36,16 @@ public final class PeerCollectives implements AutoCloseable {
         this.connections = connections;
     }
 
-    /** As {@link #connect(Path, Optional)} without connections. */
     public static PeerCollectives connect(Path driverDirectory) {
         return connect(driverDirectory, Optional.empty());
     }
 
     /**
-     * Makes groups over a media driver that runs, which is asked if a group has a stream.
+     * Creates the groups of this JVM. The media driver is used only if a group has a stream.
      *
-     * @param driverDirectory its directory, as {@link dev.troupe.transport.link.LinkTransport#driverDirectory}
-     *     returns it
-     * @param connections the connections of this node, which their owner closes; empty if no members are connected
+     * @param driverDirectory the directory of the running driver, see {@link
+     *         dev.troupe.transport.link.LinkTransport#driverDirectory}
+     * @param connections the connections of this node, closed by their owner; empty if members use streams only
      */
     public static PeerCollectives connect(Path driverDirectory, Optional<Connections> connections) {
         return new PeerCollectives(driverDirectory, connections);
@@ -59,15 +58,15 @@ public final class PeerCollectives implements AutoCloseable {
         return client.aeron();
     }
 
-    /** Joins a member of a group with one media driver; see {@link #join(Membership, int, int, int, PairChannels)}. */
+    /** Joins as a member of a group within one media driver; see {@link #join(Membership, int, int, int, PairChannels)}. */
     public CollectiveGroup join(Membership membership, int number, int member, int epoch) {
         return join(membership, number, member, epoch, PairChannels.ONE_MACHINE);
     }
 
     /**
-     * Joins a member, without waiting for the others; the first collective waits.
+     * Joins as a member, without waiting for the others; the first collective waits.
      *
-     * @param number number of the group: the same for all its members, and of no other group of their drivers
+     * @param number the number of the group, unique among the groups of the members' drivers
      * @param epoch the epoch of the member, at least 0
      * @param channels the channels between members
      * @throws CollectiveException if a channel cannot be opened
@@ -92,7 +91,7 @@ public final class PeerCollectives implements AutoCloseable {
         }
     }
 
-    /** Disconnects; groups that are still open end. */
+    /** Disconnects, and ends groups that are still open. */
     @Override
     public void close() {
         members.forEach(member -> member.ways().end());

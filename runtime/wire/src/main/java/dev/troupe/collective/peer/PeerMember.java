@@ -13,18 +13,17 @@ import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 
 /**
- * A group from the side of a member that receives from the others through streams and connections.
+ * A member of a group that exchanges frames with the others through streams and connections.
  *
- * <p>Each member writes its frames in the order in which all need them, and reads the others' streams frame by frame: a
- * frame is reduced or copied from its place in the stream. A member takes no frame of a later collective, so streams
- * need no list of waiting members; and since all write and read in the order of segments, the slowest member always
- * finds the frame for which it waits.
+ * <p>Each member writes its frames in the order in which all need them, and handles the others' frames in place. It takes no
+ * frame of a later collective, so streams need no list of waiting members. All members write and read in the order of
+ * segments, so the slowest member always finds its next frame.
  *
- * <p>The first collective waits until all members have reached each other, so that several ranks of one thread can join
- * their groups one after another.
+ * <p>The first collective waits until all members have reached each other, so that one thread can join the groups of several
+ * ranks in turn.
  */
 final class PeerMember extends CheckedGroup implements Source.Taker {
-    /** The interval of a waiting member's join frames, which may lie unread in its stream for as long as a deadline. */
+    /** The interval of a waiting member's join frames; they may stay unread in its stream up to the deadline. */
     private static final long JOIN_INTERVAL_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
     private final Membership membership;
@@ -45,7 +44,7 @@ final class PeerMember extends CheckedGroup implements Source.Taker {
     private volatile boolean isLeaving;
     private volatile boolean isClosed;
 
-    /** Opens the ways of a member to the others, for the frames that it takes. */
+    /** The opening of a member's ways to the others. */
     interface Opening {
         Ways open(Source.Taker taker);
     }
@@ -60,7 +59,7 @@ final class PeerMember extends CheckedGroup implements Source.Taker {
         this.heardBy = new long[membership.size()];
     }
 
-    /** Whether the member has left the group; any thread. */
+    /** Returns whether the member has left the group. Any thread. */
     boolean hasLeft() {
         return isClosed;
     }
@@ -70,7 +69,7 @@ final class PeerMember extends CheckedGroup implements Source.Taker {
     }
 
     /**
-     * Sends join frames until it has reached all others and they have reached it: from then on each reads every
+     * Sends join frames until this member has reached all others and they have reached it. From then on each reads every
      * frame of the others.
      */
     private void join() {
@@ -91,7 +90,7 @@ final class PeerMember extends CheckedGroup implements Source.Taker {
                 saidNanos = System.nanoTime();
                 said = ways.sendJoin(call, heard) ? heard : said;
             }
-            // Join frames that the others repeat are no progress.
+            // Repeated join frames of others are no progress.
             rest(LongStream.of(heardBy).map(Long::bitCount).sum() > known, isAbsent);
         }
         isJoined = true;
@@ -148,7 +147,7 @@ final class PeerMember extends CheckedGroup implements Source.Taker {
         if (frame.epoch() < epoch) {
             return true;
         }
-        // Aeron would log an exception of a handler and continue.
+        // Caught here, since Aeron would log an exception of a handler and continue.
         try {
             return takeOfEpoch(from, frame, memory, at, isPlaced);
         } catch (RuntimeException failure) {
@@ -174,11 +173,11 @@ final class PeerMember extends CheckedGroup implements Source.Taker {
             }
             case CALL, PART, RESULT -> {
                 if (!isJoined) {
-                    // The frame is for later; all members have reached its sender, and it has reached all.
+                    // The frame is for a later call; its sender has reached all members, and they have reached it.
                     heardBy[from] = heardBy[member()];
                     yield false;
                 }
-                // Frames for other members may be left of the collective before.
+                // Frames for other members may be left from the collective before.
                 if (frame.sequence() == sequence && frame.isFor(member())) {
                     takeOfCollective(from, frame, memory, at, isPlaced);
                 }
@@ -261,7 +260,7 @@ final class PeerMember extends CheckedGroup implements Source.Taker {
         fail(membership.describeAbsence(absent), absent.stream().mapToInt(Integer::intValue).findFirst(), null);
     }
 
-    /** Ends the group for the first reason given, and sends it to the others. */
+    /** Ends the group for the first reason, and sends it to the others. */
     private void fail(String why, OptionalInt whose, RuntimeException failure) {
         if (end == null) {
             end = why;

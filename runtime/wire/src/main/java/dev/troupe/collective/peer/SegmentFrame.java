@@ -10,14 +10,14 @@ import dev.troupe.wire.sbe.SegmentEncoder;
 import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
 
-/** A frame between members: a header, and its payload after it. One thread at a time. */
+/** A frame between members: a header followed by its payload. One thread at a time. */
 final class SegmentFrame {
     /**
-     * Bytes of the header; a multiple of a line of the cache, so that payloads are aligned. The last ones are free for a
+     * Bytes of the header, a multiple of a cache line so that payloads are aligned. The last ones are free for a
      * connection's checksum.
      */
     static final int HEADER_BYTES = WireHeader.BYTES + SegmentDecoder.BLOCK_LENGTH;
-    /** The receiver of a frame for all members. */
+    /** The receiver code of a frame for all members. */
     static final int FOR_ALL = -1;
 
     private static final Kind[] KINDS = Kind.values();
@@ -32,17 +32,16 @@ final class SegmentFrame {
     private int start;
     private int length;
 
-    /** The kinds of frames. */
     enum Kind {
         /** A member has joined; the offset of the frame is the set of members that have reached it. */
         JOIN,
-        /** A member has called a collective; the frame has the call. */
+        /** A member's call of a collective. */
         CALL,
         /** A part of a member's own values, to be reduced. */
         PART,
-        /** A part of the final values. */
+        /** A part of the results. */
         RESULT,
-        /** A member has ended the group: the payload is the reason, the root the member at fault or {@link #FOR_ALL}. */
+        /** The end of the group: the payload is the reason, and the root is the member at fault or {@link #FOR_ALL}. */
         END
     }
 

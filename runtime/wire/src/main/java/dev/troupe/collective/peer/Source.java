@@ -2,33 +2,33 @@ package dev.troupe.collective.peer;
 
 import java.lang.foreign.MemorySegment;
 
-/** The frames of another member, on its stream or its connection. One thread. */
+/** The frames from another member, on a stream or a connection. One thread. */
 interface Source extends AutoCloseable {
-    /** The member that takes the frames. */
+    /** The receiver of frames. */
     interface Taker {
         /**
-         * Takes a frame.
+         * Handles a frame.
          *
-         * @param memory has the payload from byte {@code at} on, as long as this call
+         * @param memory has the payload from byte {@code at} on, valid during this call
          * @param isPlaced whether the payload is in the memory of {@link #place} instead
-         * @return false if it is of a later collective, so that it must be offered again
+         * @return false if the frame is of a later collective, so that it must be offered again
          */
         boolean take(int from, SegmentFrame frame, MemorySegment memory, long at, boolean isPlaced);
 
-        /** Returns the memory for the payload of a frame; {@link MemorySegment#NULL} if it is to be taken. */
+        /** Returns the place for the payload of a frame; {@link MemorySegment#NULL} if it has none before {@link #take}. */
         MemorySegment place(int from, SegmentFrame frame);
 
-        /** Frames of the other member, or those to it, will not arrive any more. */
+        /** Reports that frames from or to the other member are lost. */
         void lost(int from, String why);
 
-        /** The other member has the group in a later epoch. */
+        /** Reports that the other member is in a later epoch. */
         void overtaken(int itsEpoch);
     }
 
-    /** Passes at most one frame on; returns whether bytes have arrived, or a frame was taken. */
+    /** Handles at most one frame; returns whether bytes have arrived or a frame was taken. */
     boolean receive();
 
-    /** Reads at most one frame ahead, if that makes room for its sender; returns whether bytes have arrived. */
+    /** Reads at most one frame ahead, if this unblocks its sender; returns whether bytes have arrived. */
     boolean readAhead();
 
     @Override

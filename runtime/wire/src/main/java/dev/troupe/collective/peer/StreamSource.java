@@ -7,7 +7,7 @@ import io.aeron.logbuffer.ControlledFragmentHandler.Action;
 import io.aeron.logbuffer.Header;
 import org.agrona.DirectBuffer;
 
-/** The stream of another member; its frames are taken from their places there. */
+/** The frames from another member on a stream, handled in place. */
 final class StreamSource implements Source {
     private final Subscription subscription;
     private final int from;

@@ -27,34 +27,34 @@ import org.agrona.concurrent.BackoffIdleStrategy;
 import org.agrona.concurrent.IdleStrategy;
 
 /**
- * The ways from a member to the others: a stream for each channel on which others read it, with the streams of the others
- * there, and a connection to each other of another machine. One thread at a time.
+ * The ways of a member to the others: one stream for each channel with readers, with the others' streams on it, and a
+ * connection to each member on another machine. One thread at a time.
  */
 final class Ways implements AutoCloseable {
-    /** Three terms of a stream lie in the driver's directory; half of one may be in flight, some thirty frames. */
+    /** The driver's directory has three terms of each stream. Half a term may be in flight, some thirty frames. */
     static final int TERM_LENGTH = 1 << 20;
     private static final int LINE_BYTES = 64;
     private static final int FRAMES_OF_EACH_IN_A_TERM = 8;
-    /** The most bytes of a payload if a stream is among the ways: a block of a level 1 cache, reduced in its place. */
+    /** The largest payload if any way is a stream: a block of a level 1 cache, reduced in place. */
     private static final int STREAM_PAYLOAD = 8 << 10;
-    /** As {@link #STREAM_PAYLOAD} if all ways are connections: of a level 2 cache, for few calls of the kernel. */
+    /** The largest payload if all ways are connections: it fits a level 2 cache and saves system calls. */
     private static final int CONNECTION_PAYLOAD = 128 << 10;
     private static final int MEMBER_BITS = 6;
-    // Nothing wakes a thread that waits for a stream, so it polls, and sleeps in between: with more threads than cores
-    // a thread that spins or yields delays the others for which it waits.
+    // A thread that waits for a stream is never woken, so it polls and sleeps in between: with more threads than cores, a
+    // thread that spins or yields delays the threads for which it waits.
     private static final long LEAST_PARK_NANOS = TimeUnit.MICROSECONDS.toNanos(1);
     private static final long MOST_PARK_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
-    /** The longest rest of a thread that waits for connections alone, which wake it. */
+    /** The longest rest of a thread with connections only, which wake it. */
     private static final long MOST_WOKEN_MILLIS = 10;
-    /** Longer than a member that reads computes between two looks at its streams. */
+    /** Longer than a reading member computes between two polls of its streams. */
     private static final long LONGEST_END_NANOS = TimeUnit.SECONDS.toNanos(5);
-    /** Looks at connections before a rest, some 10 microseconds: an answer may be on its way already. */
+    /** Polls of connections before a rest, some 10 microseconds, since an answer may be about to arrive. */
     private static final int LOOKS = 10;
 
     private final int member;
     private final int epoch;
     private final List<FrameWay> ways = new ArrayList<>();
-    /** For each member the way to it; null for this one. */
+    /** The way to each member; null for this one. */
     private final List<FrameWay> wayTo = new ArrayList<>();
     private final List<Source> others = new ArrayList<>();
     private final List<ConnectionSource> connected = new ArrayList<>();
@@ -63,16 +63,16 @@ final class Ways implements AutoCloseable {
     private final IdleStrategy idle = new BackoffIdleStrategy(1, 1, LEAST_PARK_NANOS, MOST_PARK_NANOS);
     private final int mostPayload;
     private int looks;
-    /** For each way whether the current frame for all has been sent there. */
+    /** For each way, whether the current frame for all was sent on it. */
     private final boolean[] isGone;
     private volatile boolean isEnded;
 
     /**
-     * Opens the ways; the other members need not have opened theirs.
+     * Opens the ways; the others may open theirs later.
      *
-     * @param aeron asked only if there are streams
-     * @param connections asked only if members are connected
-     * @param number number of the group, the same for all its members and of no other group of their nodes
+     * @param aeron used only if a pair has a stream
+     * @param connections used only if a pair has a connection
+     * @param number the number of the group, unique among the groups of the members' nodes
      * @throws io.aeron.exceptions.RegistrationException if a channel cannot be opened
      */
     Ways(Supplier<Aeron> aeron, Supplier<Connections> connections, PairChannels channels, int number, int size,
@@ -125,9 +125,9 @@ final class Ways implements AutoCloseable {
     }
 
     /**
-     * Whole elements of every type: so few that several frames for each of {@code size} members fit in flight, since
-     * otherwise members could wait for each other in a circle. Members without a stream get the same number, since a frame
-     * of a machine's own streams has room for {@link #STREAM_PAYLOAD}.
+     * Returns the largest payload, a multiple of a cache line. It is so small that several frames for each of {@code size}
+     * members fit in flight, since otherwise members could wait for each other in a circle. Members without a stream get the
+     * same size, since frames within a machine can hold {@link #STREAM_PAYLOAD}.
      */
     private static int mostPayload(int size, Iterable<FrameWay> streams) {
         int room = Math.min(STREAM_PAYLOAD, TERM_LENGTH / FRAMES_OF_EACH_IN_A_TERM / size);
@@ -137,14 +137,14 @@ final class Ways implements AutoCloseable {
         return room - room % LINE_BYTES;
     }
 
-    /** Returns the most bytes of payload in a frame, which all members have the same. */
+    /** Returns the largest payload of a frame in bytes, equal for all members. */
     int mostPayload() {
         return mostPayload;
     }
 
     /**
-     * Sends a frame with a part of memory; returns false if some of the others have not read enough yet. A frame for
-     * all may have been sent to some of them then, so the caller must repeat the call before it sends any other frame.
+     * Sends a frame with a part of memory; returns false if a receiver has read too little. A frame for all may then have
+     * reached some of them, so the caller must repeat the call before it sends any other frame.
      */
     boolean send(SegmentFrame.Kind kind, long sequence, Call call, MemorySegment source, long at, int bytes,
             long offset, int to) {
@@ -185,8 +185,8 @@ final class Ways implements AutoCloseable {
     }
 
     /**
-     * Sends the others the set of members that have reached this one, as far as their ways have room; returns whether it
-     * went to all.
+     * Sends the set of members that have reached this one to the others, as far as their ways have space; returns whether
+     * all got it.
      */
     boolean sendJoin(Call call, long heard) {
         boolean isSentToAll = true;
@@ -200,8 +200,8 @@ final class Ways implements AutoCloseable {
 
     /**
      * Sends the others the reason why this member has ended the group. A way may be full of frames that another member is
-     * about to read: without this frame it would wait until its deadline, and would not know the reason. So the wait for
-     * room has a bound, and an interrupt ends it.
+     * about to read; without the reason it would wait until its deadline. So this waits for space, up to a limit or an
+     * interrupt.
      */
     void sendEnd(long sequence, Call call, String why, int culprit) {
         MemorySegment text = MemorySegment.ofArray(why.getBytes(StandardCharsets.UTF_8));
@@ -215,7 +215,7 @@ final class Ways implements AutoCloseable {
         }
     }
 
-    /** Sends the last frame of this member, in place of one that has begun; returns false if there is no room yet. */
+    /** Sends the last frame of this member, in place of an incomplete one; returns false if the way has no space yet. */
     private boolean putEnd(FrameWay way, long sequence, Call call, int culprit, MemorySegment text) {
         way.withdraw();
         int bytes = (int) Math.min(text.byteSize(), Math.min(mostPayload, STREAM_PAYLOAD));
@@ -227,7 +227,7 @@ final class Ways implements AutoCloseable {
         return isDone;
     }
 
-    /** Passes on the frames that were sent; returns whether all have left. */
+    /** Flushes the sent frames; returns whether all have left. */
     boolean flush() {
         boolean isDone = true;
         for (FrameWay way : ways) {
@@ -236,7 +236,7 @@ final class Ways implements AutoCloseable {
         return isDone;
     }
 
-    /** Passes at most one frame of another member on; returns whether bytes have arrived, or a frame was taken. */
+    /** Handles at most one frame of another member; returns whether bytes have arrived or a frame was taken. */
     boolean receive(int from) {
         return others.get(from).receive();
     }
@@ -246,7 +246,7 @@ final class Ways implements AutoCloseable {
         return others.get(from).readAhead();
     }
 
-    /** Rests if nothing has moved; a connection ends the rest. */
+    /** Rests if nothing has moved, until a connection has bytes or the time is over. */
     void rest(boolean moved) {
         boolean hasStreams = connected.size() < ways.size();
         if (hasStreams) {
@@ -262,18 +262,18 @@ final class Ways implements AutoCloseable {
         }
     }
 
-    /** Ends a rest; any thread. */
+    /** Ends a rest. Any thread. */
     void wake() {
         rest.wake();
     }
 
-    /** Ends the ways, from any thread: {@link #isClosed} from then on. */
+    /** Ends the ways: {@link #isClosed} is true from then on. Any thread. */
     void end() {
         isEnded = true;
         rest.wake();
     }
 
-    /** Whether no frame will be sent or received. */
+    /** Returns whether no frame can be sent or received any more. */
     boolean isClosed() {
         return isEnded || ways.stream().anyMatch(FrameWay::isClosed);
     }

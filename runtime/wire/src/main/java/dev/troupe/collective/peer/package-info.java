@@ -1,5 +1,5 @@
 /**
- * Collectives between JVMs, and the ways of a member to its peers: a stream for each channel, which the members on the
- * channel read, and a connection to each member of another machine, or a stream over UDP.
+ * Collectives between JVMs, and a member's ways to the others: a stream for each channel, read by the members on the
+ * channel, and a connection, or a stream over UDP, to each member on another machine.
  */
 package dev.troupe.collective.peer;

@@ -9,18 +9,18 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 
-/** The barrier of the members of a group in one epoch, used again and again until it ends for all. */
+/** The reusable barrier of a group's members in one epoch. */
 final class Meeting {
     private final Membership membership;
     private final int epoch;
     private final long deadlineNanos;
     private final List<Slot> slots = new ArrayList<>();
     private final BitSet entered = new BitSet();
-    /** The number of arrivals of all members together: no member arrives for the next time before all have for this one. */
+    /** The arrivals of all members. No member arrives at the next meeting before all have arrived at this one. */
     private final AtomicLong arrivals = new AtomicLong();
     private final AtomicReference<End> end = new AtomicReference<>();
 
-    /** The end of the barrier: the reason, and the member at fault. */
+    /** The end of the barrier, with the member at fault. */
     record End(String why, OptionalInt culprit) {
     }
 
@@ -45,14 +45,14 @@ final class Meeting {
         return slots.get(member);
     }
 
-    /** Lets a member in, once; guarded by the group's lock. */
+    /** Registers a member; returns false if it was registered before. Guarded by the group's lock. */
     boolean enter(int member) {
         boolean isNew = !entered.get(member);
         entered.set(member);
         return isNew;
     }
 
-    /** Ends the barrier for all, unless it has ended already; returns its end. */
+    /** Ends the barrier for all, unless it has ended; returns its end. */
     End end(String why, OptionalInt culprit) {
         end.compareAndSet(null, new End(why, culprit));
         wakeAll();
@@ -65,9 +65,9 @@ final class Meeting {
     }
 
     /**
-     * Lets a member arrive and wait until every other member has arrived as often.
+     * Arrives as a member, and waits until all other members have arrived at this meeting.
      *
-     * @return null when they have, or the end of the barrier
+     * @return null after the meeting, or the end of the barrier
      */
     End meet(int member) {
         Slot own = slots.get(member);
@@ -88,9 +88,9 @@ final class Meeting {
 
     private End sleepUntil(long all, int member) {
         long start = System.nanoTime();
-        // The waking member reads the sleepers after it has counted itself, so one of the two sees the other.
+        // The waking member reads the sleepers after it has counted itself, so at least one of the two sees the other.
         while (arrivals.get() < all) {
-            // The end is read only here, since the barrier holds once all have arrived, even if a member has left since.
+            // Read only while waiting, since a complete meeting is valid even if a member has left since.
             if (end.get() != null) {
                 return end.get();
             }
@@ -118,7 +118,7 @@ final class Meeting {
         }
     }
 
-    /** Returns the members that have arrived less often than others; empty if the last has arrived just now. */
+    /** Returns the members with fewer arrivals than others; empty if the last one has just arrived. */
     private List<Integer> absentees() {
         long most = slots.stream().mapToLong(slot -> slot.arrivals).max().orElse(0);
         List<Integer> absent = new ArrayList<>();

@@ -7,8 +7,7 @@ import java.util.Objects;
 import java.util.OptionalInt;
 
 /**
- * A group of threads of this JVM. Each member joins it in each epoch; the first to join in a later epoch
- * ends the earlier one.
+ * A group of threads of this JVM. Each member joins in each epoch; the first to join in a later epoch ends the earlier one.
  *
  * <p>Thread rule: any thread.
  */
@@ -23,10 +22,10 @@ public final class SharedGroup {
     }
 
     /**
-     * Joins a member, without waiting for the others; the first collective waits.
+     * Joins as a member, without waiting for the others; the first collective waits.
      *
      * @param epoch the epoch of the member, at least 0
-     * @return the group as that member sees it in that epoch
+     * @return the member's end of the group in that epoch
      * @throws CollectiveException if the group is in a later epoch, or the member has joined in this one already
      */
     public synchronized CollectiveGroup join(int member, int epoch) {

@@ -9,12 +9,12 @@ import java.lang.foreign.MemorySegment;
 import java.util.OptionalInt;
 
 /**
- * A group from the side of one of its threads.
+ * The end of a group in one of its threads.
  *
- * <p>Up to {@link Slot#NOTE_BYTES} each member leaves a copy of its values, all meet once, and each reads the copies
- * that it needs: the last to arrive does not wait at all. With more bytes each member works on the others' own memory,
- * between two meetings: it reduces its share of the elements and writes the result to every member, or copies the
- * slices that it gathers, or its share of a broadcast.
+ * <p>With up to {@link Slot#NOTE_BYTES} bytes, each member leaves a copy of its values, all meet once, and each reads the
+ * copies it needs, so the last to arrive never waits. With more bytes, each member works on the others' memory between two
+ * meetings: it reduces its share and writes the result to every member, or copies the slices that it gathers, or its share
+ * of a broadcast.
  */
 final class SharedMember extends CheckedGroup {
     private final Meeting meeting;
@@ -66,7 +66,7 @@ final class SharedMember extends CheckedGroup {
         return true;
     }
 
-    /** The objects are read once all have arrived, and stay until this member has arrived again. */
+    /** {@inheritDoc} The objects are read after all have arrived, and remain until this member arrives again. */
     @Override
     public void exchange(Object own, Object[] all, long whole, long sent) {
         ofExchange.exchange(whole);
@@ -109,7 +109,7 @@ final class SharedMember extends CheckedGroup {
         }
     }
 
-    /** Copies bytes {@code from .. to} of the root to every other member, so that the root works too. */
+    /** Copies bytes {@code from .. to} of the root to every other member, so that the root shares the work. */
     private void spread(Call call, long from, long to) {
         for (int member = 0; member < size(); member++) {
             if (member != call.root()) {
@@ -118,7 +118,7 @@ final class SharedMember extends CheckedGroup {
         }
     }
 
-    /** Reduces bytes {@code from .. to} of every member into one memory that begins with byte {@code base} of them. */
+    /** Reduces bytes {@code from .. to} of every member into {@code target}, which begins with their byte {@code base}. */
     private void reduce(Call call, long from, long to, MemorySegment target, long base) {
         for (long at = from; at < to; at += BlockReduction.MOST_BYTES) {
             reduceBlock(call, at, to);

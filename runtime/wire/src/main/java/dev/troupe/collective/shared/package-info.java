@@ -1,2 +1,2 @@
-/** Collectives between the threads of one JVM: small values by notes, large ones in the memory of the members themselves. */
+/** Collectives between the threads of one JVM: small values through copies, large ones in the members' own memory. */
 package dev.troupe.collective.shared;

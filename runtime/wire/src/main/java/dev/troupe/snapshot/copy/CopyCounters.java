@@ -3,12 +3,11 @@ package dev.troupe.snapshot.copy;
 /**
  * The counts of a node's snapshot copies since its start.
  *
- * @param bytesSent bytes sent to other nodes, also of snapshots that were broken off, with the headers of frames
- * @param sent snapshots that were sent whole, or shared
- * @param brokenOff snapshots that were overwritten, or lost their receiver, before they were sent whole
- * @param received snapshots that were received whole, or mapped
- * @param refused copies that were refused: damaged or incomplete ones, and copies without memory, which went to a rank or a
- *     later copy
+ * @param bytesSent bytes sent to other nodes, with headers of frames, also of aborted copies
+ * @param sent snapshots that were sent completely or shared
+ * @param brokenOff copies that were aborted: the snapshot was overwritten, or the receiver lost
+ * @param received snapshots that were received completely or mapped
+ * @param refused copies that were refused: damaged, incomplete, or without memory since a rank or a later copy took it
  */
 public record CopyCounters(long bytesSent, long sent, long brokenOff, long received, long refused) {
 }

@@ -2,19 +2,19 @@ package dev.troupe.snapshot.copy;
 
 import java.lang.foreign.MemorySegment;
 
-/** A snapshot that arrives in parts; readers do not find it before it is whole. Any thread. */
+/** A snapshot that is received in parts; readers find it only when it is complete. Any thread. */
 public interface IncomingCopy {
     /**
      * Writes a part of its bytes.
      *
-     * @return false if the memory has another owner by now: a rank that has moved to this node, or a later copy
+     * @return false if the memory now belongs to another owner: a rank that has moved to this node, or a later copy
      */
     boolean write(long offset, MemorySegment source);
 
     /**
-     * Marks the copy as whole and undamaged, so that readers find it from now on.
+     * Marks the copy as complete and undamaged, so that readers find it.
      *
-     * @return false if the memory has another owner by now
+     * @return false if the memory now belongs to another owner
      */
     boolean complete();
 }

@@ -7,13 +7,13 @@ import java.util.Optional;
 public interface OutgoingCopy {
     SnapshotLayout layout();
 
-    /** Returns the place of its memory for other processes of this machine; empty if they cannot map it. */
+    /** Returns the memory's location for other processes of this machine; empty if they cannot map it. */
     Optional<SharedSnapshot> shared();
 
     /**
-     * Copies a part of its bytes, and blocks a writer for the time of the copy.
+     * Copies a part of its bytes; a writer waits meanwhile.
      *
-     * @return false if it has been overwritten: parts that were read before are of no use then
+     * @return false if it was overwritten, so that the parts read before are void
      */
     boolean read(long offset, MemorySegment target);
 }

@@ -1,10 +1,10 @@
 package dev.troupe.snapshot.copy;
 
 /**
- * The place of a snapshot's memory, for other processes of the same machine and user.
+ * The location of a snapshot's memory, for other processes of the same machine and user.
  *
  * @param process the process that owns the memory
- * @param descriptor the descriptor under which that process has the memory open
+ * @param descriptor the file descriptor of the memory in that process
  * @param token distinguishes the memory from any other
  */
 public record SharedSnapshot(long process, int descriptor, long token) {

@@ -1,46 +1,45 @@
 package dev.troupe.snapshot.copy;
 
 /**
- * Copies of snapshots between nodes: this node shares its snapshots with other nodes of its machine, streams them to nodes
- * of other machines, and takes theirs, which its {@link CopyStore} then has in addition to its own ranks' snapshots.
+ * The copies of snapshots between nodes. A node shares its snapshots with other nodes of its machine, streams them to nodes
+ * of other machines, and receives theirs into its {@link CopyStore}.
  *
- * <p>Thread rule: any thread. {@link #close} before the store is closed.
+ * <p>Thread rule: any thread. {@link #close} must precede the close of the store.
  */
 public interface SnapshotCopies extends AutoCloseable {
-    /** Receives the news of copies. */
+    /** The receiver of news on copies. */
     @FunctionalInterface
     interface Listener {
         /**
-         * The state of a stage after {@code stepsDone} steps is whole here, by a copy just received or an earlier one.
-         * Called on the copying thread, so it must not wait.
+         * Reports that the state of a stage after {@code stepsDone} steps is complete here, by this copy or an earlier one.
+         * Called on the copying thread, so it must not block.
          */
         void onCopied(int rank, int stage, long stepsDone);
     }
 
     /**
-     * Shares this node's snapshot of a stage with another node, or streams it there if that node cannot map the memory, and
-     * returns at once. The two newest snapshots of each stage wait for their turn, the older first, since it may be the last
-     * committed one. A copy is broken off if the rank overwrites its snapshot meanwhile; a snapshot that does not exist any
-     * more at its turn is not sent. If the other node is not connected, snapshots wait for it.
+     * Shares a snapshot with another node, or streams it if that node cannot map the memory; returns at once. The queue has
+     * the two newest snapshots of each stage, the older first, since it may be the last commit. A copy is aborted if the
+     * rank overwrites its snapshot, and skipped if the snapshot is gone at its turn. Snapshots wait for a node that is not
+     * connected.
      *
      * @param toNode a node other than this one
-     * @param door the door of its process, see {@link #door}
+     * @param door the number of its process, see {@link #door}
      */
     void send(int toNode, int door, int rank, int stage, long stepsDone);
 
     /**
-     * Returns the number under which this process receives copies, from 1, drawn at its start: a dead process of the
-     * same node had another number.
+     * Returns the number, from 1, under which this process receives copies. It is random, so that a dead process of the same
+     * node had another.
      */
     int door();
 
-    /** Stops all copies to and from a dead node, and frees its streams. Whole copies remain. */
+    /** Stops all copies to and from a dead node, and frees its streams. Complete copies remain. */
     void forget(int node);
 
-    /** Returns the counts of copies so far. */
     CopyCounters counters();
 
-    /** Ends the streams; unfinished copies are broken off. */
+    /** Closes the streams; unfinished copies are aborted. */
     @Override
     void close();
 }

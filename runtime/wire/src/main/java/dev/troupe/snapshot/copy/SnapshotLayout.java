@@ -20,12 +20,12 @@ import java.util.Map;
  * @param byteCount bytes of all regions, with the gaps that align them
  */
 public record SnapshotLayout(Map<String, Region> regions, long byteCount) {
-    /** Regions begin on cache lines. */
+    /** The alignment of regions, a cache line. */
     public static final int ALIGNMENT = 64;
 
-    /** A tensor's place; offset and size in bytes. */
+    /** The place of a tensor; offset in bytes. */
     public record Region(long offset, Shape shape, DataType type) {
-        /** The bytes of the tensor, without the gap after it. */
+        /** Returns the bytes of the tensor, without padding. */
         public long byteCount() {
             return Math.multiplyExact(shape.elementCount(), type.elementBytes());
         }
@@ -35,12 +35,15 @@ public record SnapshotLayout(Map<String, Region> regions, long byteCount) {
         regions = Collections.unmodifiableMap(new LinkedHashMap<>(regions));
     }
 
-    /** Puts tensors one after the other. One thread. */
+    /** A builder that places tensors one after the other. One thread. */
     public static final class Builder {
         private final Map<String, Region> regions = new LinkedHashMap<>();
         private long end;
 
-        /** Adds a tensor; a second one of a name has the place of the first: the ends of a tied table have the same bits. */
+        /**
+         * Adds a tensor. A second one of the same name gets the place of the first: both ends of a tied table have the same
+         * bits.
+         */
         public void add(String name, Shape shape, DataType type) {
             Region region = new Region(end, shape, type);
             if (regions.putIfAbsent(name, region) == null) {
@@ -54,7 +57,7 @@ public record SnapshotLayout(Map<String, Region> regions, long byteCount) {
         }
     }
 
-    /** Returns the layout as bytes for {@link #decode}. The offsets are not in it: they follow from the sizes. */
+    /** Returns the layout as bytes for {@link #decode}, without the offsets, which follow from the sizes. */
     public byte[] encode() {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         try (DataOutputStream out = new DataOutputStream(bytes)) {
@@ -75,7 +78,7 @@ public record SnapshotLayout(Map<String, Region> regions, long byteCount) {
     }
 
     /**
-     * Makes a layout of the bytes of {@link #encode}.
+     * Decodes the bytes of {@link #encode}.
      *
      * @throws IllegalArgumentException if the bytes are no layout
      */

@@ -1,6 +1,5 @@
 /**
- * The copies of snapshots between nodes, as their users see them: the service that sends and receives them, the store at
- * each of its ends, and the layout of a snapshot's bytes. Plain types; the implementation is in
- * {@code dev.troupe.snapshot.stream}.
+ * The interface of copies of snapshots between nodes: the service that sends and receives them, the store at each end, and
+ * the layout of a snapshot's bytes. Plain types; {@code dev.troupe.snapshot.stream} implements them.
  */
 package dev.troupe.snapshot.copy;

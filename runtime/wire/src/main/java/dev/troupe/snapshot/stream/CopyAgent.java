@@ -34,7 +34,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The agent of a node's copying thread. Each round it takes commands, sends a few frames to each node, and receives a few.
+ * The agent of a node's copying thread. In each round it handles commands, sends a few frames to each node, and receives a
+ * few.
  */
 final class CopyAgent implements Agent {
     private static final Logger LOG = LoggerFactory.getLogger(CopyAgent.class);
@@ -49,9 +50,9 @@ final class CopyAgent implements Agent {
         }
     }
 
-    /** Empty if all other nodes are of other machines, and connected. */
+    /** Empty if no other node is reached by a stream. */
     private final Optional<DriverClient> client;
-    /** Empty if streams lead to other machines too. */
+    /** Empty if all other nodes are reached by streams. */
     private final Optional<Connections> connections;
     private final Rest rest = Rest.open();
     private final IncomingConnections arrivals;
@@ -63,15 +64,12 @@ final class CopyAgent implements Agent {
     private final Mailbox<Command> commands = new Mailbox<>(rest);
     private final List<Subscription> subscriptions = new ArrayList<>();
     private final Map<Integer, SnapshotSender> senders = new HashMap<>();
-    /** Receivers by their streams. */
+    /** The receivers of streams. */
     private final Map<Image, SnapshotReceiver> receivers = new IdentityHashMap<>();
     private final CopyFrame frame = new CopyFrame();
     private final FragmentHandler onFragment = this::onFragment;
     private final AgentThread thread;
 
-    /**
-     * @param door the door of this process
-     */
     CopyAgent(NodeMap nodes, int door, Optional<DriverClient> client, Optional<Connections> connections,
             CopyStore snapshots, SnapshotCopies.Listener listener, LiveCopyCounters counters) {
         this.nodes = nodes;
@@ -83,7 +81,8 @@ final class CopyAgent implements Agent {
         this.connections = connections;
         this.arrivals = new IncomingConnections(rest, this::receiver);
         connections.ifPresent(made -> made.takeCopies(door, arrivals));
-        // Errors are caught too: training does not need copies, but a node that takes a rank over would find no new ones.
+        // Errors are caught too. Training would continue without copies, but a node that takes over a rank would have no new
+        // ones.
         this.thread = new AgentThread(this, new CopyIdle(commands, connections.isPresent(), this::isBusy),
                 error -> LOG.error("the copies of snapshots ended by an error", error));
     }

@@ -10,12 +10,11 @@ import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
 
 /**
- * A frame of a copy: the identity of the copy, and a part of it. The frames of a copy are the layout and then the
- * bytes, in order, each with the CRC32C of all so far; or, if the memory is shared, a single frame with a
- * {@link SharedSnapshotNote}. One thread at a time.
+ * A frame with a part of a copy. The frames of a copy are its layout and then its bytes, in order, each with the CRC32C of
+ * all so far. A copy in shared memory has a single frame with a {@link SharedSnapshotNote}. One thread at a time.
  */
 final class CopyFrame {
-    /** Bytes in front of the payload; a cache line. The last ones are free for a connection's checksum. */
+    /** Bytes before the payload, a cache line. The last ones are free for a connection's checksum. */
     static final int HEADER_BYTES = WireHeader.BYTES + CopyDecoder.BLOCK_LENGTH;
 
     private static final Part[] PARTS = Part.values();
@@ -28,13 +27,13 @@ final class CopyFrame {
         BYTES,
         /** A {@link SharedSnapshotNote}, the only frame of the copy. */
         SHARED,
-        /** No payload: a receiver that cannot map the memory asks for the bytes. */
+        /** No payload: the receiver cannot map the memory and asks for the bytes. */
         DECLINED
     }
 
-    /** The subject of a copy: rank, stage and steps, and its sender. */
+    /** The identity of a copy: rank, stage and steps done, and its sender. */
     record Subject(int fromNode, int rank, int stage, long stepsDone) {
-        /** Returns a checksum over the subject, which is continued over all that is sent of it. */
+        /** Returns a checksum of the identity, to be continued over all parts. */
         CRC32C checksum() {
             CRC32C sum = new CRC32C();
             sum.update(ByteBuffer.allocate(3 * Integer.BYTES + Long.BYTES).putInt(fromNode).putInt(rank).putInt(stage)
@@ -86,17 +85,17 @@ final class CopyFrame {
                 && subject.stage() == copy.stage() && subject.stepsDone() == copy.stepsDone();
     }
 
-    /** The bytes of the whole of which this frame has a part. */
+    /** Returns the bytes of the whole layout, snapshot or note. */
     long total() {
         return copy.total();
     }
 
-    /** The first byte of the part in the whole. */
+    /** Returns the offset of the part in the whole. */
     long offset() {
         return copy.partOffset();
     }
 
-    /** The CRC32C over the subject and all parts so far, with this frame's part. */
+    /** Returns the CRC32C over the identity and all parts up to this one. */
     int checksum() {
         return (int) copy.sum();
     }
@@ -105,7 +104,7 @@ final class CopyFrame {
         return length - HEADER_BYTES;
     }
 
-    /** The payload, valid as long as the frame. */
+    /** Returns the payload, valid as long as the frame. */
     ByteBuffer payload() {
         int at = buffer.wrapAdjustment() + start + HEADER_BYTES;
         return buffer.byteBuffer().duplicate().limit(at + payloadBytes()).position(at);

@@ -15,13 +15,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The connections on which processes of other machines send copies to this one, a receiver for each.
+ * The connections on which processes of other machines send copies to this one, with a receiver for each.
  *
- * <p>Thread rule: the copying thread; a connection that is made comes on any.
+ * <p>Thread rule: the copying thread; new connections arrive on any thread.
  */
 final class IncomingConnections implements Connections.End, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(IncomingConnections.class);
-    /** The most bytes of a payload: 0.05 ms at 3 GB/s. */
+    /** The largest payload: 0.05 ms at 3 GB/s. */
     static final int MAX_PAYLOAD = 128 << 10;
     private static final int FRAMES_PER_POLL = 16;
 
@@ -32,13 +32,10 @@ final class IncomingConnections implements Connections.End, AutoCloseable {
     private final CopyFrame frame = new CopyFrame();
     private volatile boolean isClosed;
 
-    /** A connection with its receiver. */
     private record Arrival(FrameStream stream, WholeFrame whole, SnapshotReceiver receiver) {
     }
 
-    /**
-     * @param receivers makes the receiver of a connection
-     */
+    /** @param receivers creates the receiver of a connection */
     IncomingConnections(Rest rest, Supplier<SnapshotReceiver> receivers) {
         this.rest = rest;
         this.receivers = receivers;
@@ -68,7 +65,7 @@ final class IncomingConnections implements Connections.End, AutoCloseable {
         return arrivals.stream().map(Arrival::receiver).toList();
     }
 
-    /** Receives a few frames of each connection; returns the amount of work. */
+    /** Receives a few frames from each connection; returns the amount of work. */
     int poll() {
         int work = 0;
         for (Connections.Ready ready = made.poll(); ready != null; ready = made.poll()) {

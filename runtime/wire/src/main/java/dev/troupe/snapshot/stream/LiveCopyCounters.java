@@ -3,7 +3,7 @@ package dev.troupe.snapshot.stream;
 import dev.troupe.snapshot.copy.CopyCounters;
 import java.util.concurrent.atomic.LongAdder;
 
-/** The counts of the copying thread; any thread reads. */
+/** The counters of the copying thread. Any thread reads. */
 final class LiveCopyCounters {
     final LongAdder bytesSent = new LongAdder();
     final LongAdder sent = new LongAdder();

@@ -10,17 +10,17 @@ import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 import java.util.zip.CRC32C;
 
-/** A copy on its way to another node, frame by frame. Belongs to the copying thread. */
+/** A copy that is being sent to another node, frame by frame. Belongs to the copying thread. */
 final class Sending {
     private static final int LINE_BYTES = 64;
 
     private final CopyFrame frame = new CopyFrame();
     private final FrameWay way;
-    /** The connection that has the frames so far; the receiver of a copy ends with it. */
+    /** The connection of the frames so far; the copy starts again on another one. */
     private final int connection;
     private final Subject subject;
     private final OutgoingCopy source;
-    /** The part that is sent first. */
+    /** The first part: the layout, or the note of a shared snapshot. */
     private final byte[] head;
     private final Part last;
     private final CRC32C sum;
@@ -30,7 +30,7 @@ final class Sending {
     private boolean isOverwritten;
 
     /**
-     * @param door the door of this process
+     * @param door the number under which this process receives copies
      * @param sharesMemory whether the receiver may map the memory instead of receiving the bytes
      */
     Sending(FrameWay way, Subject subject, OutgoingCopy source, int door, boolean sharesMemory) {
@@ -65,10 +65,10 @@ final class Sending {
     }
 
     /**
-     * Sends the next frame, unless {@link #isDone}.
+     * Sends the next frame; not to be called if {@link #isDone}.
      *
-     * @return {@link Outcome#NOT_CONNECTED} also if the copy has to begin again, on another connection; after {@link
-     *     Outcome#ACCEPTED} the snapshot may be {@link #isOverwritten}
+     * @return {@link Outcome#NOT_CONNECTED} also if the copy must restart on another connection; after {@link
+     *         Outcome#ACCEPTED} check {@link #isOverwritten}
      */
     Outcome sendNext() {
         if (way.connection() != connection) {
@@ -100,12 +100,12 @@ final class Sending {
         }
     }
 
-    /** Whether the snapshot has been overwritten, so that the rest of it cannot be sent. */
+    /** Returns whether the snapshot was overwritten, so that its rest cannot be sent. */
     boolean isOverwritten() {
         return isOverwritten;
     }
 
-    /** The bytes of the frame that was sent last. */
+    /** Returns the bytes of the last frame. */
     int lastBytes() {
         return lastBytes;
     }

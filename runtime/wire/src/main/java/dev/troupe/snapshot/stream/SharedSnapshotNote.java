@@ -6,8 +6,8 @@ import java.nio.ByteBuffer;
 /**
  * The payload of a frame that shares a snapshot.
  *
- * @param door the door of the sender's process, to which the receiver can {@linkplain CopyFrame.Part#DECLINED answer}
- *     that it cannot map the memory
+ * @param door the number under which the sender's process receives a {@linkplain CopyFrame.Part#DECLINED refusal} if the
+ *         receiver cannot map the memory
  */
 record SharedSnapshotNote(int door, SharedSnapshot shared) {
     private static final int BYTES = 2 * Integer.BYTES + 2 * Long.BYTES;
@@ -18,7 +18,7 @@ record SharedSnapshotNote(int door, SharedSnapshot shared) {
     }
 
     /**
-     * Makes a note of the bytes of {@link #encode}.
+     * Decodes the bytes of {@link #encode}.
      *
      * @throws IllegalArgumentException if the bytes are no note
      */

@@ -13,14 +13,14 @@ import java.util.zip.CRC32C;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The copy that arrives from one sender. Belongs to the copying thread. */
+/** The receiver of copies from one sender. Belongs to the copying thread. */
 final class SnapshotReceiver {
     private static final Logger LOG = LoggerFactory.getLogger(SnapshotReceiver.class);
-    /** More than any layout has: a hundred thousand tensors. */
+    /** More than any layout, even of a hundred thousand tensors. */
     private static final long MOST_HEAD_BYTES = 16 << 20;
     private static final String OWNED = "a rank that came here, or a later copy, has its memory";
 
-    /** Receives a snapshot with memory that cannot be mapped, and the door of its sender. */
+    /** The receiver of snapshots that this process cannot map. */
     interface Decliner {
         void decline(Subject shared, int door);
     }
@@ -31,7 +31,7 @@ final class SnapshotReceiver {
     private final LiveCopyCounters counters;
     private int fromNode = -1;
     private boolean isSilenced;
-    /** Null while no copy is being received; frames then are the rest of a refused copy, and are ignored. */
+    /** Null if no copy is being received; frames are then the rest of a refused copy, and are ignored. */
     private Subject subject;
     private CRC32C sum;
     private Part part;
@@ -49,7 +49,7 @@ final class SnapshotReceiver {
         this.counters = counters;
     }
 
-    /** Returns the node that sends on the stream; negative before the first frame. */
+    /** Returns the sending node; negative before the first frame. */
     int fromNode() {
         return fromNode;
     }
@@ -58,7 +58,7 @@ final class SnapshotReceiver {
         return subject != null;
     }
 
-    /** Ignores all further frames of this stream, since its sender counts as dead. */
+    /** Ignores all further frames, since their sender counts as dead. */
     void silence() {
         isSilenced = true;
         if (isUnderWay()) {
@@ -66,7 +66,7 @@ final class SnapshotReceiver {
         }
     }
 
-    /** Takes the content of a frame. */
+    /** Handles a frame. */
     void take(CopyFrame frame) {
         if (isSilenced) {
             return;

@@ -17,19 +17,18 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The way of copies to another node, and the snapshots that wait for it: one copy after the other. Belongs to the copying
- * thread.
+ * The sender of copies to another node: the queue of snapshots, sent one after the other. Belongs to the copying thread.
  */
 final class SnapshotSender implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(SnapshotSender.class);
-    /** A mebibyte over IPC, some 0.3 ms, before other senders have their turn. */
+    /** A mebibyte over IPC, some 0.3 ms, before other senders. */
     private static final int FRAMES_PER_TURN = 16;
 
     private final int self;
     private final int ownDoor;
     private final int door;
     private final FrameWay way;
-    /** Its receiver sends nothing but the number of its frames, when there is a connection. */
+    /** The frames from the receiver on a connection: only its counts. */
     private final WholeFrame answers = new WholeFrame(CopyFrame.HEADER_BYTES, 0, (_, _) -> {
     }, _ -> MemorySegment.NULL);
     private final CopyStore snapshots;
@@ -43,10 +42,9 @@ final class SnapshotSender implements AutoCloseable {
     private boolean sharesMemory;
 
     /**
-     * @param ownDoor the door of this process
-     * @param door the door of the receiving process
-     * @param sharesMemory whether the receiver is on the same machine, so that it may map the memory of a snapshot
-     *     instead of receiving its bytes
+     * @param ownDoor the number under which this process receives copies
+     * @param door the number of the receiving process
+     * @param sharesMemory whether the receiver is on the same machine, so that it may map a snapshot's memory
      */
     SnapshotSender(int self, int ownDoor, int door, FrameWay way, CopyStore snapshots, LiveCopyCounters counters,
             boolean sharesMemory) {
@@ -63,12 +61,12 @@ final class SnapshotSender implements AutoCloseable {
         waiting.offer(rank, stage, stepsDone);
     }
 
-    /** Tells the other node that this process cannot map the memory of an offered snapshot. */
+    /** Reports to the other node that this process cannot map the memory of an offered snapshot. */
     void decline(Subject offered) {
         declined.add(new Subject(self, offered.rank(), offered.stage(), offered.stepsDone()));
     }
 
-    /** The other node cannot map the memory of snapshots: their bytes are sent from now on, and this snapshot's at once. */
+    /** Sends bytes from now on, this snapshot's at once, since the other node cannot map the memory of snapshots. */
     void onDeclined(Subject offered) {
         if (sharesMemory) {
             LOG.info(
@@ -80,17 +78,17 @@ final class SnapshotSender implements AutoCloseable {
         offer(offered.rank(), offered.stage(), offered.stepsDone());
     }
 
-    /** Whether the way leads to a door of the node. */
+    /** Returns whether the way leads to the process with this number. */
     boolean leadsTo(int itsDoor) {
         return door == itsDoor;
     }
 
-    /** Whether a copy is being sent. */
+    /** Returns whether a copy is being sent. */
     boolean isBusy() {
         return sending != null || !declined.isEmpty();
     }
 
-    /** Whether the way has ended, so that another must be opened. */
+    /** Returns whether the way has ended, so that another must be opened. */
     boolean isClosed() {
         return isClosed;
     }
@@ -125,7 +123,7 @@ final class SnapshotSender implements AutoCloseable {
         return frames;
     }
 
-    /** Counts the frame that was taken last; returns 0 if there was none, since its snapshot is overwritten. */
+    /** Counts the last frame; returns 0 if its snapshot was overwritten, so that none was sent. */
     private int count() {
         if (sending.isOverwritten()) {
             breakOff();
@@ -154,7 +152,7 @@ final class SnapshotSender implements AutoCloseable {
         return frames;
     }
 
-    /** Takes the existing snapshot that has waited longest; returns false if there is none, or no receiver. */
+    /** Begins the copy that has waited longest; returns false if no snapshot waits or no receiver is connected. */
     private boolean begin() {
         while (sending == null && !waiting.isEmpty() && way.isConnected()) {
             CopyQueue.Version next = waiting.next().orElseThrow();

@@ -22,14 +22,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * {@link SnapshotCopies} over the media driver of this node's machine, and over connections to other machines, with a thread
- * of its own.
+ * The {@link SnapshotCopies} of a node, over the media driver of its machine and connections to other machines, with its own
+ * thread.
  */
 public final class StreamedCopies implements SnapshotCopies {
     private static final Logger LOG = LoggerFactory.getLogger(StreamedCopies.class);
-    /** Half a term may be in flight, sixteen frames over IPC; three terms are in the driver's directory. */
+    /** Half a term may be in flight, sixteen frames over IPC. The driver's directory has three terms. */
     static final int TERM_LENGTH = 2 << 20;
-    /** Bytes of a stream in the directory of the media driver at each of its ends, once if both ends share it. */
+    /** The bytes of a stream in the media driver's directory at each of its ends; once if both share the driver. */
     public static final long STREAM_BYTES = LogBufferDescriptor.computeLogLength(TERM_LENGTH,
             LogBufferDescriptor.PAGE_MIN_SIZE);
     private static final long CLOSE_TIMEOUT_SECONDS = 5;
@@ -48,14 +48,14 @@ public final class StreamedCopies implements SnapshotCopies {
     }
 
     /**
-     * Connects to the media driver and receives copies from then on.
+     * Connects to the media driver, and begins to receive copies.
      *
-     * @param nodes this node, and the channels between nodes; the nodes of ranks do not matter
+     * @param nodes this node, and the channels between nodes; the places of ranks do not matter
      * @param settings the settings of the transport; copies from other machines arrive by its network
      * @param driverDirectory the directory of the media driver of this node
-     * @param connections the connections of this node, which their owner closes; empty if streams lead to other machines too
-     * @param snapshots the snapshots that are sent, and the store of received ones; it is closed after this
-     * @throws TransportException if there is no driver, or a channel cannot be opened; no files remain
+     * @param connections the connections of this node, closed by their owner; empty if streams lead to other machines too
+     * @param snapshots the store of sent and received snapshots, closed after this object
+     * @throws TransportException if no driver runs, or a channel cannot be opened; no files remain
      */
     public static StreamedCopies connect(NodeMap nodes, TransportSettings settings, Path driverDirectory,
             Optional<Connections> connections, CopyStore snapshots, Listener listener) {

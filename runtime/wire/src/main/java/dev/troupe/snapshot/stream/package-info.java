@@ -1,5 +1,5 @@
 /**
- * Copies of snapshots, streamed to other nodes frame by frame: one thread of a node, and a way of its own to each node that
- * has copies.
+ * Copies of snapshots that are streamed to other nodes frame by frame: one thread for a node, and a way to each node with
+ * copies.
  */
 package dev.troupe.snapshot.stream;

@@ -13,13 +13,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The reader's end of a ring in the memory of a device, which the reader's process has allocated. A payload is copied to its
- * tensor on the device, while the transport does other work; its room goes back once the copy is done, in the order of the
- * frames.
+ * The reader's end of a ring in the memory of a device, which the reader's process has allocated. The device copies each
+ * payload to its tensor while the transport does other work. Its space is freed after the copy, in the order of the frames.
  *
  * <p>Thread rule: the transport's thread.
  *
- * @param <P> places that payloads are copied to
+ * @param <P> the type of a payload's place
  */
 public final class ReceivingRing<P> {
     private static final Logger LOG = LoggerFactory.getLogger(ReceivingRing.class);
@@ -30,7 +29,7 @@ public final class ReceivingRing<P> {
     private final ArrayDeque<Arriving<P>> arriving = new ArrayDeque<>();
     private boolean isUsed;
 
-    /** A payload on its way to its place; null if it was refused. */
+    /** A payload with its copy in progress; the place is null if it was refused. */
     private record Arriving<P>(P place, long end, Fence copied) {
     }
 
@@ -40,20 +39,20 @@ public final class ReceivingRing<P> {
         this.positions = new RingPositions(note.position(), memory.byteCount());
     }
 
-    /** How far its reader is. */
+    /** Returns the positions of the reader. */
     public RingPositions positions() {
         return positions;
     }
 
-    /** The position after the payload of a frame with this reserved value. */
+    /** Returns the position after the payload of a frame with this reserved value. */
     public long end(long stamp) {
         return Stamp.end(stamp, positions.position());
     }
 
     /**
-     * Begins to copy a payload that the ring holds to a tensor.
+     * Begins to copy a payload from the ring to a tensor.
      *
-     * @return reached once it is there; {@link #take} follows
+     * @return reached when the copy is done; {@link #take} must follow
      * @throws RuntimeException the engine's exception if it cannot write the tensor
      */
     public Fence copy(long end, int length, Engine engine, Tensor tensor, long byteOffset) {
@@ -62,16 +61,16 @@ public final class ReceivingRing<P> {
                 () -> new IllegalStateException("the buffer is not on the device of the ring that the payload is in"));
     }
 
-    /** A payload is on its way to a place. */
+    /** Records that a payload is being copied to its place. */
     public void take(long end, P place, Fence copied) {
         isUsed = true;
-        positions.told(end);
+        positions.advanceTo(end);
         arriving.add(new Arriving<>(place, end, copied));
     }
 
-    /** The frame of a payload is refused: the room of the payload goes back after the room of those before it. */
+    /** Refuses the payload of a frame; its space is freed after the space of earlier payloads. */
     public void refuse(long end) {
-        if (positions.told(end)) {
+        if (positions.advanceTo(end)) {
             isUsed = true;
             arriving.add(new Arriving<>(null, end, Fence.REACHED));
         }
@@ -81,15 +80,15 @@ public final class ReceivingRing<P> {
         return !arriving.isEmpty();
     }
 
-    /** Whether the writer's process will never use it. */
+    /** Returns whether the writer's process has refused the ring. */
     boolean isRefused() {
         return !isUsed && note.isRefused();
     }
 
     /**
-     * Looks which payloads have arrived; returns how many.
+     * Handles finished copies; returns their number.
      *
-     * @param listener receives the place of each, and its failure; null if there is none
+     * @param listener receives the place of each, and the failure of its copy or null
      */
     int progress(BiConsumer<P, RuntimeException> listener) {
         int count = 0;
@@ -111,7 +110,7 @@ public final class ReceivingRing<P> {
         return count;
     }
 
-    /** Forgets the payloads on their way: when this returns the device does not write to their places any more. */
+    /** Waits for all copies in progress and forgets them, so that the device writes to no place any more. */
     void settle() {
         for (Arriving<P> each : arriving) {
             try {
@@ -124,7 +123,7 @@ public final class ReceivingRing<P> {
         arriving.clear();
     }
 
-    /** Gives the memory back, unless the writer's process has it open; returns whether it did. Nothing is on its way. */
+    /** Frees the memory unless the writer's process has it open; returns whether it did. No copy may be in progress. */
     boolean close() {
         if (note.isHeld()) {
             return false;

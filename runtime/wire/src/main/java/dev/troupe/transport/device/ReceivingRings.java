@@ -12,12 +12,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The rings that a stream's reader offers its writer, one for each pair of ranks if the receiver's engine shares memory. A
- * ring that the writer cannot open is given back.
+ * The rings that a stream's reader offers to its writer: one for each pair of ranks if the receiver's engine can share
+ * memory. A ring that the writer refuses is closed.
  *
  * <p>Thread rule: the transport's thread.
  *
- * @param <P> places that payloads are copied to
+ * @param <P> the type of a payload's place
  */
 public final class ReceivingRings<P> {
     private static final Logger LOG = LoggerFactory.getLogger(ReceivingRings.class);
@@ -25,16 +25,16 @@ public final class ReceivingRings<P> {
     private final RingFiles files;
     private final long ringBytes;
     private final LongHashSet pairs = new LongHashSet();
-    /** The ring with number n is at index n; null once the writer has refused that ring. */
+    /** The rings by number; null for a ring that the writer has refused. */
     private final List<ReceivingRing<P>> rings = new ArrayList<>();
 
-    /** Of a stream, with so many bytes each. */
+    /** Creates the rings of a stream, with {@code ringBytes} bytes each. */
     public ReceivingRings(RingFiles files, long ringBytes) {
         this.files = files;
         this.ringBytes = ringBytes;
     }
 
-    /** A buffer is granted for messages of a pair of ranks; before the sender has a credit. */
+    /** Offers a ring for a pair of ranks; called when a buffer is granted, before the sender has the credit. */
     public void expect(int fromRank, int toRank, Engine engine) {
         if (pairs.add(RingFiles.pair(fromRank, toRank)) && rings.size() < Stamp.MOST_RINGS) {
             try {
@@ -61,13 +61,13 @@ public final class ReceivingRings<P> {
         }
     }
 
-    /** The ring of a frame with this reserved value; null if there is none. */
+    /** Returns the ring of a frame with this reserved value, or null. */
     public ReceivingRing<P> of(long stamp) {
         int number = Stamp.number(stamp);
         return number < rings.size() ? rings.get(number) : null;
     }
 
-    /** Whether a payload is on its way to its place. */
+    /** Returns whether a copy is in progress. */
     public boolean isBusy() {
         for (int number = 0; number < rings.size(); number++) {
             if (rings.get(number) != null && rings.get(number).isBusy()) {
@@ -77,7 +77,7 @@ public final class ReceivingRings<P> {
         return false;
     }
 
-    /** As {@link ReceivingRing#progress}, of all rings. */
+    /** Calls {@link ReceivingRing#progress} on all rings. */
     public int progress(BiConsumer<P, RuntimeException> listener) {
         int count = 0;
         for (int number = 0; number < rings.size(); number++) {
@@ -92,7 +92,7 @@ public final class ReceivingRings<P> {
         return count;
     }
 
-    /** As {@link ReceivingRing#settle}, of all rings. */
+    /** Calls {@link ReceivingRing#settle} on all rings. */
     public void settle() {
         rings.forEach(ring -> {
             if (ring != null) {
@@ -101,7 +101,7 @@ public final class ReceivingRings<P> {
         });
     }
 
-    /** Ends the use of all rings; their memory goes back when their writers have closed it or ended. */
+    /** Ends the use of all rings; their memory is freed after their writers have closed it or ended. */
     public void close(RetiredRings retired) {
         settle();
         rings.forEach(ring -> {

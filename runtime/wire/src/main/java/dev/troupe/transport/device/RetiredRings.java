@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Rings that nobody reads any more, with memory that their writers may still have open: what happens to memory that is freed
- * while another process has it open, no driver defines.
+ * Unused rings with memory that their writers may still have open. No driver defines the effect of freeing memory that
+ * another process has open.
  *
  * <p>Thread rule: the transport's thread.
  */
@@ -19,7 +19,7 @@ public final class RetiredRings {
         rings.add(ring);
     }
 
-    /** Gives the memory back that no other process has open; looks now and then. */
+    /** Frees the memory that no other process has open, checking a few times a second. */
     public void look(long nowNanos) {
         if (!rings.isEmpty() && nowNanos - lookedNanos > LOOK_NANOS) {
             lookedNanos = nowNanos;
@@ -27,7 +27,7 @@ public final class RetiredRings {
         }
     }
 
-    /** Gives the memory back that no other process has open. The rest goes with this process. */
+    /** Frees the memory that no other process has open; the rest is freed when this process ends. */
     public void close() {
         rings.removeIf(ReceivingRing::close);
     }

@@ -6,15 +6,15 @@ import java.nio.file.Path;
  * The files through which the writer of a stream finds the rings of its reader.
  *
  * @param directory the directory for rings of the machine's media driver
- * @param streamId the stream's, which no two incarnations of its two processes have in common
+ * @param streamId the stream's id, which differs for each incarnation of its two processes
  */
 public record RingFiles(Path directory, int streamId) {
-    /** The file of a pair of ranks. */
+    /** Returns the file of a pair of ranks. */
     Path of(int fromRank, int toRank) {
         return directory.resolve(streamId + "." + fromRank + "." + toRank + ".device");
     }
 
-    /** The pair as a key. */
+    /** Returns a pair of ranks as a key. */
     static long pair(int fromRank, int toRank) {
         return (long) fromRank << Integer.SIZE | toRank;
     }

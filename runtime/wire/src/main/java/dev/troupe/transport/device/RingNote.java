@@ -17,14 +17,14 @@ import java.nio.file.StandardOpenOption;
 import java.util.Optional;
 
 /**
- * A file through which the writer of a ring finds it: the handle of its memory, and from then on how far it
- * has read. The writer deletes the file's name, and holds a lock of the file as long as it has the memory open, so that the
- * reader knows of its end, even if it was killed.
+ * The file through which the writer of a ring gets the handle of its memory, and later the reader's position. The writer
+ * deletes the file's name. It holds a lock on the file while it has the memory open, so that the reader detects its end,
+ * even by a kill.
  *
- * <p>Thread rule: each process has an object of its own, for one thread.
+ * <p>Thread rule: each process has its own object, for one thread.
  */
 final class RingNote implements AutoCloseable {
-    /** Bytes of the file, one page: the position of the reader, a state, and the rest of the note. */
+    /** Size of the file, one page: the reader's position, a state, and the handle. */
     private static final int BYTES = 4096;
     private static final int STATE_AT = 64;
     private static final int NUMBER_AT = 128;
@@ -52,7 +52,7 @@ final class RingNote implements AutoCloseable {
     /**
      * Writes the note of a ring.
      *
-     * @param number the ring's number among those of its stream
+     * @param number the ring's number within its stream
      */
     static RingNote write(Path file, int number, byte[] handle) throws IOException {
         Files.createDirectories(file.getParent());
@@ -66,7 +66,7 @@ final class RingNote implements AutoCloseable {
         return note;
     }
 
-    /** Opens the note of a ring for its writer; empty if there is none. */
+    /** Opens the note of a ring for its writer; empty if the file does not exist. */
     static Optional<RingNote> open(Path file) throws IOException {
         FileChannel channel;
         try {
@@ -88,7 +88,7 @@ final class RingNote implements AutoCloseable {
         }
     }
 
-    /** The memory that begins with the position of the reader. */
+    /** Returns the memory that begins with the reader's position. */
     MemorySegment position() {
         return page;
     }
@@ -102,7 +102,7 @@ final class RingNote implements AutoCloseable {
         return page.asSlice(HANDLE_AT, length).toArray(ValueLayout.JAVA_BYTE);
     }
 
-    /** Tells the reader that the ring will not be used. */
+    /** Informs the reader that the ring will not be used. */
     void refuse() {
         STATE.setRelease(page, (long) STATE_AT, REFUSED);
     }
@@ -111,7 +111,7 @@ final class RingNote implements AutoCloseable {
         return (int) STATE.getAcquire(page, (long) STATE_AT) == REFUSED;
     }
 
-    /** Whether another process has the ring's memory open; asked by its reader. */
+    /** Returns whether another process has the ring's memory open. Called by the reader. */
     boolean isHeld() {
         try (FileLock free = channel.tryLock()) {
             return free == null;
@@ -128,7 +128,7 @@ final class RingNote implements AutoCloseable {
         channel.close();
     }
 
-    /** Deletes the file's name if the writer has not. */
+    /** Deletes the file's name, if the writer has not. */
     void delete() throws IOException {
         Files.deleteIfExists(file);
     }

@@ -14,13 +14,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The writer's end of a ring in the memory of a device. A piece of a tensor is copied there on the device, while the
- * transport does other work; its frame may leave once the copy is done. What is in the ring and has no frame yet is
- * nobody's: a writer that dies leaves nothing that is half written to the reader.
+ * The writer's end of a ring in the memory of a device. The device copies each piece of a tensor to the ring while the
+ * transport does other work; the frame of a piece is sent after its copy. The reader ignores bytes without a frame, so a
+ * writer that dies leaves no partial piece to the reader.
  *
  * <p>Thread rule: the transport's thread.
  *
- * @param <M> messages
+ * @param <M> the type of a message
  */
 public final class SendingRing<M> {
     private static final Logger LOG = LoggerFactory.getLogger(SendingRing.class);
@@ -32,10 +32,10 @@ public final class SendingRing<M> {
     private final ArrayDeque<Piece<M>> underWay = new ArrayDeque<>();
 
     /**
-     * A piece of a message on its way to the ring.
+     * A piece of a message that is being copied to the ring.
      *
      * @param offset of the piece in its message, in bytes
-     * @param start the position from which on it takes room
+     * @param start the position at which its space begins
      * @param stamp the reserved value of its frame
      * @param copied reached once its bytes are in the ring
      */
@@ -49,15 +49,18 @@ public final class SendingRing<M> {
         this.positions = new RingPositions(note.position(), memory.byteCount());
     }
 
-    /** Returns the bytes of a piece that there is room for, of those that are left of its message; 0 if there is none. */
+    /**
+     * Returns the size of the next piece of a message with {@code left} bytes, at most the free space; 0 if the ring is
+     * full.
+     */
     public int room(long left) {
         return positions.room((int) Math.min(left, pieceBytes));
     }
 
     /**
-     * Begins to copy a piece of {@link #room} bytes of a tensor that is written.
+     * Begins to copy a piece of {@link #room} bytes of a complete tensor.
      *
-     * @return false, and nothing is copied, if the tensor goes by way of the host
+     * @return false, without a copy, if the tensor must go through the host
      * @throws RuntimeException the engine's exception if it cannot read the tensor
      */
     public boolean begin(M message, Engine engine, Tensor tensor, long offset, int length) {
@@ -71,22 +74,22 @@ public final class SendingRing<M> {
         return true;
     }
 
-    /** Whether a piece is on its way. */
+    /** Returns whether a piece waits for its copy or its frame. */
     public boolean isBusy() {
         return !underWay.isEmpty();
     }
 
-    /** Returns the piece of the next frame, whether it is copied or not; null if there is none. */
+    /** Returns the piece of the next frame, copied or not; null if the ring has no piece. */
     public Piece<M> first() {
         return underWay.peekFirst();
     }
 
-    /** The frame of {@link #first} has left. */
+    /** Records that the frame of {@link #first} was sent. */
     public void left() {
         underWay.removeFirst();
     }
 
-    /** Forgets the pieces of some messages: when this returns the device does not read their tensors any more. */
+    /** Forgets the pieces of some messages, after waiting until the device no longer reads their tensors. */
     public void withdraw(Predicate<M> messages) {
         for (Piece<M> piece : underWay) {
             if (messages.test(piece.message)) {
@@ -96,7 +99,7 @@ public final class SendingRing<M> {
         while (isBusy() && messages.test(underWay.peekLast().message)) {
             positions.retreat(underWay.removeLast().start);
         }
-        // The room of what is before others comes back with theirs.
+        // The space of pieces before others is freed together with the later ones.
         for (Iterator<Piece<M>> left = underWay.iterator(); left.hasNext();) {
             if (messages.test(left.next().message)) {
                 left.remove();
@@ -112,7 +115,7 @@ public final class SendingRing<M> {
         }
     }
 
-    /** Ends the use of the ring, in which nothing is on its way. */
+    /** Ends the use of the ring; no copy may be in progress. */
     void close() {
         try {
             memory.close();

@@ -13,33 +13,32 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The rings that a stream's writer has found, by pairs of ranks. Whether a pair has one is decided once, with its first
- * message: the receiver has written its note before it gave the credit of that message.
+ * The rings that a stream's writer has opened, by pairs of ranks. The first message of a pair decides whether it has a ring:
+ * the receiver has written the note before it granted that message's credit.
  *
  * <p>Thread rule: the transport's thread.
  *
- * @param <M> messages
+ * @param <M> the type of a message
  */
 public final class SendingRings<M> {
     private static final Logger LOG = LoggerFactory.getLogger(SendingRings.class);
 
     private final RingFiles files;
     private final int pieceBytes;
-    /** Empty for pairs with payloads by way of the host. */
+    /** Empty values are pairs with payloads through the host. */
     private final Long2ObjectHashMap<Optional<SendingRing<M>>> rings = new Long2ObjectHashMap<>();
     private final List<SendingRing<M>> open = new ArrayList<>();
 
-    /** Of a stream, in pieces of so many bytes at most. */
+    /** Creates the rings of a stream, with pieces of at most {@code pieceBytes} bytes. */
     public SendingRings(RingFiles files, int pieceBytes) {
         this.files = files;
         this.pieceBytes = pieceBytes;
     }
 
     /**
-     * The ring of a pair of ranks.
+     * Returns the ring of a pair of ranks; empty if its payloads go through the host.
      *
-     * @param engine the sender's
-     * @return empty if its payloads go by way of the host
+     * @param engine the sender's engine
      */
     public Optional<SendingRing<M>> of(int fromRank, int toRank, Engine engine) {
         long pair = RingFiles.pair(fromRank, toRank);
@@ -92,7 +91,7 @@ public final class SendingRings<M> {
         return open;
     }
 
-    /** Whether a piece is on its way. */
+    /** Returns whether a piece waits for its copy or its frame. */
     public boolean isBusy() {
         for (int ring = 0; ring < open.size(); ring++) {
             if (open.get(ring).isBusy()) {
@@ -102,12 +101,11 @@ public final class SendingRings<M> {
         return false;
     }
 
-    /** As {@link SendingRing#withdraw}, of all rings. */
+    /** Calls {@link SendingRing#withdraw} on all rings. */
     public void withdraw(Predicate<M> messages) {
         open.forEach(ring -> ring.withdraw(messages));
     }
 
-    /** Ends the use of all rings. */
     public void close() {
         withdraw(_ -> true);
         open.forEach(SendingRing::close);

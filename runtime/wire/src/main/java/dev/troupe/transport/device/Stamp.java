@@ -3,8 +3,8 @@ package dev.troupe.transport.device;
 import dev.troupe.wire.RingPositions;
 
 /**
- * The reserved value of a frame with its payload in a ring of a device: the number of the ring and the position after the
- * payload. It is negative, which a position alone is not.
+ * The reserved value of a frame with its payload in a ring of a device: the number of the ring, and the position after the
+ * payload. It is negative, unlike a position alone.
  */
 public final class Stamp {
     /** The most rings of one stream. */
@@ -19,7 +19,7 @@ public final class Stamp {
         return Long.MIN_VALUE | (long) number << POSITION_BITS | end / RingPositions.UNIT_BYTES & POSITION;
     }
 
-    /** Whether a reserved value is of such a frame. */
+    /** Returns whether a reserved value is a stamp. */
     public static boolean isStamp(long value) {
         return value < 0;
     }
@@ -29,7 +29,7 @@ public final class Stamp {
     }
 
     /**
-     * The position after the payload: of those that the stamp may mean, the first after another.
+     * Returns the position after the payload, which the stamp holds modulo 2^48 units.
      *
      * @param before a position before it, a multiple of {@link RingPositions#UNIT_BYTES}
      */

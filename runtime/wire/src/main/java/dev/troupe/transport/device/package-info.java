@@ -1,6 +1,5 @@
 /**
- * Rings in the memory of devices, for payloads between processes of one machine with engines on one device: the rings of a
- * stream's reader and of its writer, and the note through which the writer finds a ring. Headers, credits and epochs are the
- * transport's own.
+ * Rings in the memory of devices, for payloads between two processes of one machine with engines on devices that reach each
+ * other: the rings of a stream's reader and writer, and the note through which the writer opens a ring.
  */
 package dev.troupe.transport.device;

@@ -21,19 +21,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The media driver: one thread for all its work, and a directory that is deleted with it. The driver is embedded in
- * this process, or runs in another one.
+ * A handle on the media driver of a node: embedded in this process, with one thread and a directory that is deleted with it,
+ * or run by another process.
  */
 public final class Driver implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Driver.class);
-    /** Aeron requires it to be greater than the liveness timeout. */
+    /** Greater than the liveness timeout, as Aeron requires. */
     private static final long UNBLOCK_TIMEOUT_SECONDS = TransportSettings.LIVENESS_TIMEOUT_SECONDS + 30;
-    /** The largest frame over IPC: three times the throughput of Aeron's 1408 bytes, and it still fits a level 2 cache. */
+    /** The largest frame over IPC: it has three times the throughput of Aeron's 1408 bytes, and fits a level 2 cache. */
     private static final int IPC_MTU_LENGTH = Configuration.MAX_UDP_PAYLOAD_LENGTH;
-    /** Enough for a few thousand counters; a node uses some twenty. */
+    /** Space for a few thousand counters; a node uses some twenty. */
     private static final int COUNTER_VALUES_LENGTH = 1 << 20;
     private static final int LOSS_REPORT_LENGTH = 1 << 20;
-    /** Counters with their labels (five times the values), error log, loss report, command rings; rounded up. */
+    /** Counters with their labels (five times the values), error log, loss report and command rings, rounded up. */
     private static final long OWN_FILES_LENGTH = 16L << 20;
     private static final long CLOSE_TIMEOUT_SECONDS = 5;
 
@@ -41,8 +41,8 @@ public final class Driver implements AutoCloseable {
     /** Empty if another process runs the driver. */
     private final Optional<MediaDriver> mediaDriver;
     /**
-     * Deletes the files of the driver if the process exits without closing it, as after a second Ctrl-C. The driver
-     * itself ends with the process: until then a program's own hook may still bring its run to a checkpoint.
+     * Deletes the driver's files if the process exits without closing it, as after a second Ctrl-C. The driver itself ends
+     * with the process, since a program's own shutdown hook may still bring its run to a checkpoint.
      */
     private final Thread atExit = new Thread(this::deleteFiles, "troupe-media-driver-at-exit");
 
@@ -57,8 +57,7 @@ public final class Driver implements AutoCloseable {
     /**
      * Finds the shared driver, or starts one.
      *
-     * @throws TransportException if there is no driver, or the directory cannot be used, or the driver does not start;
-     *     no files remain
+     * @throws TransportException if the shared driver is missing, or the own one cannot start; no files remain
      */
     public static Driver of(NodeMap nodes, TransportSettings settings) {
         if (!settings.sharesDriver()) {
@@ -72,9 +71,9 @@ public final class Driver implements AutoCloseable {
         return new Driver(directory, Optional.empty());
     }
 
-    /** Starts a driver in a directory, or in one of this process's own, which must have room for {@code streamBytes}. */
+    /** Starts a driver in a directory, by default a new one, with space for {@code streamBytes}. */
     public static Driver start(Optional<Path> wanted, long streamBytes, TransportSettings settings) {
-        // Aeron prints errors without a handler to stderr; Troupe's error handlers receive them.
+        // Troupe's error handlers receive all errors; Aeron would also print those without a handler.
         if (System.getProperty("aeron.fallback.logger") == null) {
             System.setProperty("aeron.fallback.logger", "no_op");
         }
@@ -91,8 +90,10 @@ public final class Driver implements AutoCloseable {
     }
 
     /**
-     * Returns the bytes of a node in the directory of its driver since an epoch: all streams on which it sends, and
-     * those from other machines, if these go over UDP.
+     * Returns the bytes that a node's streams take in its driver's directory: all outgoing ones and, over UDP, the incoming
+     * ones of other machines.
+     *
+     * @param since only streams opened in this epoch or later count
      */
     static long streamBytes(NodeMap nodes, int since, TransportSettings settings) {
         int self = nodes.self();
@@ -124,8 +125,7 @@ public final class Driver implements AutoCloseable {
                 .asyncExecutorThreadFactory(daemon("troupe-media-driver-tasks"))
                 .ipcTermBufferLength(settings.termLength()).publicationTermBufferLength(settings.termLength())
                 .ipcMtuLength(IPC_MTU_LENGTH)
-                // A sparse file on a full /dev/shm ends the process with SIGBUS at the first touch; a written file
-                // fails here.
+                // A sparse file on a full /dev/shm kills the process (SIGBUS) at its first touch; a written file fails here.
                 .termBufferSparseFile(false).counterValuesBufferLength(COUNTER_VALUES_LENGTH)
                 .lossReportBufferLength(LOSS_REPORT_LENGTH)
                 .clientLivenessTimeoutNs(TimeUnit.SECONDS.toNanos(TransportSettings.LIVENESS_TIMEOUT_SECONDS))
@@ -142,18 +142,19 @@ public final class Driver implements AutoCloseable {
         return Thread.ofPlatform().name(name).daemon().factory();
     }
 
-    /** Returns the directory in which other processes of the machine find the driver. */
+    /** Returns the driver's directory, which other processes of the machine use. */
     public Path directory() {
         return directory;
     }
 
-    /** Returns the directory of the rings between processes of the machine, which need not be there. */
+    /** Returns the directory of rings between processes of the machine, which may not exist yet. */
     public Path rings() {
         return directory.resolve(DriverDirectory.RINGS);
     }
 
     /**
-     * Whether a client uses the driver, if this process runs it. A killed client counts until its heartbeat is missed.
+     * Returns whether a client uses the driver, if this process runs it. A killed client counts until its heartbeat is
+     * missed.
      */
     boolean hasClients() {
         AtomicBoolean found = new AtomicBoolean();
@@ -162,7 +163,7 @@ public final class Driver implements AutoCloseable {
         return found.get();
     }
 
-    /** Stops the driver and deletes its directory, if this process runs it; waits a few seconds at most. */
+    /** Stops a driver of this process and deletes its directory, within a few seconds. */
     @Override
     public void close() {
         if (mediaDriver.isEmpty()) {
@@ -182,7 +183,7 @@ public final class Driver implements AutoCloseable {
 
     private void stop() {
         MediaDriver embedded = mediaDriver.orElseThrow();
-        // Aeron's own close waits for its thread without a limit, so it runs on a thread of its own, with a limit.
+        // On a thread of its own, since Aeron's close waits for its thread without a limit.
         Thread closer = Thread.ofPlatform().name("troupe-media-driver-close").daemon().start(() -> {
             try {
                 embedded.close();
@@ -191,7 +192,7 @@ public final class Driver implements AutoCloseable {
             }
         });
         if (!AgentThread.joinedInTime(closer, CLOSE_TIMEOUT_SECONDS)) {
-            LOG.warn("the media driver did not end within {} seconds; going on without it", CLOSE_TIMEOUT_SECONDS);
+            LOG.warn("the media driver did not end within {} seconds; closing without it", CLOSE_TIMEOUT_SECONDS);
         }
         deleteFiles();
     }

@@ -29,16 +29,16 @@ import org.agrona.IoUtil;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Finds, checks and deletes the directory in which the media driver keeps its memory-mapped files. */
+/** The directory with the media driver's memory-mapped files: its choice, checks and deletion. */
 final class DriverDirectory {
     private static final Logger LOG = LoggerFactory.getLogger(DriverDirectory.class);
-    /** The directory of rings that their readers have not opened yet. */
+    /** The directory of rings that their readers have not opened. */
     static final String RINGS = "rings";
     private static final Path SHARED_MEMORY = Path.of("/dev/shm");
-    /** The files that a driver leaves when its process is killed. A directory with other files in it is not deleted. */
+    /** The files that a killed driver leaves. A directory with any other file is not deleted. */
     private static final Set<String> DRIVER_FILES = Set.of("cnc.dat", "loss-report.dat", "publications", "images",
             DriverDirectory.RINGS);
-    /** Aeron's own default: a driver with an older heartbeat is dead. */
+    /** Aeron's default: a driver with an older heartbeat is dead. */
     private static final long DRIVER_TIMEOUT_MILLIS = 10_000;
     private static final long LOOK_AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
     private static final Pattern OWN_DIRECTORY = Pattern.compile("troupe-(\\d{1,18})-[0-9a-f]{8}");
@@ -48,11 +48,11 @@ final class DriverDirectory {
     }
 
     /**
-     * Names the directory and checks that a driver may start there; makes nothing.
+     * Chooses the directory and checks that a driver may start there; creates nothing.
      *
-     * @param wanted {@code transport.directory}, or empty for one of this process's own
-     * @param neededBytes bytes that the driver will write there
-     * @throws TransportException if it is in use, holds something else, cannot be written, or has too little room
+     * @param wanted {@code transport.directory}; empty for an own directory
+     * @param neededBytes the bytes that the driver will need there
+     * @throws TransportException if it is in use, holds other files, cannot be written, or has too little space
      */
     static Path choose(Optional<Path> wanted, long neededBytes) {
         Path directory = wanted.map(Path::toAbsolutePath).orElseGet(DriverDirectory::ownDirectory);
@@ -72,7 +72,7 @@ final class DriverDirectory {
         return base.resolve("troupe-" + ProcessHandle.current().pid() + "-" + random);
     }
 
-    /** Deletes the directories of killed processes: the name has the process, and no driver runs there. */
+    /** Deletes directories of killed processes: the process in their name has ended, and no driver runs there. */
     static void deleteAbandoned(Path base) {
         try (Stream<Path> entries = Files.list(base)) {
             for (Path entry : entries.toList()) {
@@ -111,8 +111,8 @@ final class DriverDirectory {
     }
 
     /**
-     * Whether a driver runs in a directory. A killed driver looks alive until its last heartbeat is 10 seconds old, so
-     * this waits for the next heartbeat: about a second if a driver runs, 10 if one was just killed.
+     * Returns whether a driver runs in a directory. A killed driver looks alive for 10 seconds, so this waits for the next
+     * heartbeat: about a second if a driver runs, and 10 seconds if it was just killed.
      */
     static boolean isAtWork(Path directory) {
         long sinceNanos = System.nanoTime();
@@ -126,7 +126,7 @@ final class DriverDirectory {
         return false;
     }
 
-    /** Whether a driver may run: there was a heartbeat within the last 10 seconds. */
+    /** Returns whether the last heartbeat is at most 10 seconds old, so that a driver may run. */
     static boolean isInUse(Path directory) {
         return hasBeatenWithin(directory, DRIVER_TIMEOUT_MILLIS);
     }
@@ -135,13 +135,13 @@ final class DriverDirectory {
         try {
             return CommonContext.isDriverActive(directory.toFile(), millis, LOG::debug);
         } catch (RuntimeException e) {
-            // Aeron throws on a file that it cannot read: no live driver has such a file.
+            // Aeron throws on a file that it cannot read, which no live driver has.
             LOG.debug("no readable driver files in {}", directory, e);
             return false;
         }
     }
 
-    /** Returns the process of the driver that has written a directory; empty if none has. */
+    /** Returns the process of the driver that wrote a directory; empty if none did. */
     static OptionalLong processOf(Path directory) {
         Path file = directory.resolve(CncFileDescriptor.CNC_FILE);
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
@@ -176,8 +176,7 @@ final class DriverDirectory {
     }
 
     /**
-     * Lets no other user of the machine read what the driver has made, before any tensor is there. What is made later is in
-     * one of these directories.
+     * Hides the driver's files from other users, before they contain any tensor. Later files are inside these directories.
      */
     static void hide(Path directory) throws IOException {
         if (!Files.getFileStore(directory).supportsFileAttributeView(PosixFileAttributeView.class)) {
@@ -191,7 +190,7 @@ final class DriverDirectory {
         }
     }
 
-    /** Deletes the directory and its content, if it exists. Files that cannot be deleted are logged. */
+    /** Deletes the directory and its content, if it exists; logs failures. */
     static void delete(Path directory) {
         if (!Files.exists(directory)) {
             return;

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 
-/** The media driver of a machine, for the transports of all its nodes. */
+/** The media driver of a machine, shared by the transports of all its nodes. */
 public final class SharedDriver implements AutoCloseable {
     private final Driver driver;
 
@@ -18,11 +18,11 @@ public final class SharedDriver implements AutoCloseable {
     /**
      * Starts the driver.
      *
-     * @param nodes the nodes that will use it, each as it sees the others
-     * @param otherBytes bytes of other uses of the driver by the nodes
-     * @param settings as the nodes have them
-     * @throws dev.troupe.transport.TransportException if the directory is in use or has too little room, or the driver
-     *     does not start; no files remain
+     * @param nodes the maps of the nodes that will use it
+     * @param otherBytes the bytes that other uses of the nodes need
+     * @param settings the settings of the nodes
+     * @throws dev.troupe.transport.TransportException if the directory is in use or has too little space, or the driver does
+     *         not start; no files remain
      */
     public static SharedDriver start(Path directory, List<NodeMap> nodes, long otherBytes,
             TransportSettings settings) {
@@ -31,8 +31,7 @@ public final class SharedDriver implements AutoCloseable {
     }
 
     /**
-     * Returns the bytes of a node's transport in the directory of its driver: the streams that it writes, and those
-     * from other machines.
+     * Returns the bytes that the streams of a node's transport take in its driver's directory.
      *
      * @param since only streams opened in this epoch or later count
      */
@@ -40,29 +39,27 @@ public final class SharedDriver implements AutoCloseable {
         return Driver.streamBytes(node, since, settings);
     }
 
-    /**
-     * Whether a driver runs in a directory; waits up to 10 seconds to see whether a driver was just killed.
-     */
+    /** Returns whether a driver runs in a directory; takes up to 10 seconds if it was just killed. */
     public static boolean isAtWork(Path directory) {
         return DriverDirectory.isAtWork(directory);
     }
 
-    /** Deletes the files of a killed driver in a directory; the caller must know that the driver has ended. */
+    /** Deletes the files of a killed driver; the caller must know that it has ended. */
     public static void clear(Path directory) {
         DriverDirectory.delete(directory);
     }
 
-    /** Returns the process of the driver of a directory; empty if there is none. */
+    /** Returns the process of a directory's driver, if any. */
     public static OptionalLong processOf(Path directory) {
         return DriverDirectory.processOf(directory);
     }
 
-    /** Whether a node uses the driver; a killed node counts until the driver misses it, after some seconds. */
+    /** Returns whether a node uses the driver; a killed node counts for some seconds. */
     public boolean hasClients() {
         return driver.hasClients();
     }
 
-    /** Stops the driver and deletes its directory; clients that still use it are notified. Waits a few seconds at most. */
+    /** Stops the driver and deletes its directory, within a few seconds; clients that still use it are notified. */
     @Override
     public void close() {
         driver.close();

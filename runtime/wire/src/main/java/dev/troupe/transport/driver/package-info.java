@@ -1,2 +1,2 @@
-/** The media driver of Aeron: one in a process, or one for all the nodes of a machine, and the directory of its files. */
+/** The media driver of Aeron, in one process or shared by all nodes of a machine, and the directory of its files. */
 package dev.troupe.transport.driver;

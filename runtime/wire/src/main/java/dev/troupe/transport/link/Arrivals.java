@@ -12,8 +12,8 @@ import org.agrona.DirectBuffer;
 import org.agrona.concurrent.NanoClock;
 
 /**
- * The entry of frames from other nodes: each frame is read, checked, and given to the queues of this node, or counted and
- * dropped. Belongs to the transport thread.
+ * The dispatcher of frames from other nodes: it reads and checks each frame, and passes it to a queue of this node or drops
+ * and counts it. Belongs to the transport thread.
  */
 final class Arrivals {
     private final Counters counters;
@@ -27,12 +27,12 @@ final class Arrivals {
     private NodeMap nodes;
     private int epoch;
 
-    /** The payload of a fragment of a stream that is neither in its frame nor in a ring of the host's memory. */
+    /** A payload that is neither in its frame nor in a ring of the host's memory. */
     interface Payload {
-        /** Reads and checks its header; returns as {@link Frame#read}. */
+        /** Reads and checks the header; returns as {@link Frame#read}. */
         DropReason read(Frame frame, DirectBuffer buffer, int offset, int length);
 
-        /** Brings it to its place, or begins to; returns as {@link PostedReceives#land(Frame)}. */
+        /** Copies the payload to its place, or begins to; returns as {@link PostedReceives#land(Frame)}. */
         DropReason land(PostedReceives receives, Frame frame);
     }
 
@@ -53,7 +53,7 @@ final class Arrivals {
     }
 
     /**
-     * Takes a frame of a stream with payloads in a ring.
+     * Handles a frame of a stream with payloads in a ring.
      *
      * @param ring the ring of the payload; null if the payload is in the frame
      * @param end the position after the payload in the ring
@@ -64,7 +64,7 @@ final class Arrivals {
     }
 
     /**
-     * Takes a frame of a stream.
+     * Handles a frame of a stream.
      *
      * @param payload null if the payload is in the frame
      */
@@ -77,9 +77,9 @@ final class Arrivals {
     }
 
     /**
-     * A device has copied a payload to its place.
+     * Handles the end of a device's copy of a payload.
      *
-     * @param failure why it has not; null if it has
+     * @param failure the failure of the copy; null if it succeeded
      */
     void onCopied(int fromNode, PostedReceives.Landing place, RuntimeException failure) {
         DropReason reason = receives.copied(place, failure);
@@ -110,11 +110,11 @@ final class Arrivals {
     }
 
     /**
-     * Takes a frame; its payload follows on the connection.
+     * Handles a header; its payload follows on the connection.
      *
      * @param place is set to the place of the payload if this returns true
      * @return whether the payload is wanted
-     * @throws IOException if the header is damaged, so that nothing after it can be read
+     * @throws IOException if the header is damaged, so that the rest of the connection is unreadable
      */
     boolean onHeader(int fromNode, DirectBuffer buffer, int offset, int length, int payloadBytes,
             PostedReceives.Landing place) throws IOException {
@@ -140,21 +140,21 @@ final class Arrivals {
         return isKnown(fromNode, header) ? receives.admit(header, place) : DropReason.UNKNOWN_RANK;
     }
 
-    /** Whether the buffer of a payload still belongs to the transport. */
+    /** Returns whether the buffer of a payload still belongs to the transport. */
     boolean isOpen(PostedReceives.Landing place) {
         return receives.isOpen(place);
     }
 
-    /** Returns the memory of a payload in its buffer; empty if the buffer is not in memory of this process. */
+    /** Returns the memory of a payload's place; empty if the buffer is not in memory of this process. */
     Optional<MemorySegment> memory(PostedReceives.Landing place) {
         return PostedReceives.memory(place);
     }
 
     /**
-     * The payload of a header has arrived.
+     * Handles a payload that followed its header.
      *
-     * @param isWhole whether it fits its checksum
-     * @param payload the payload; empty if it is in its buffer
+     * @param isWhole whether its checksum is right
+     * @param payload the payload; empty if it is already in its buffer
      */
     void onPayload(int fromNode, PostedReceives.Landing place, boolean isWhole, Optional<MemorySegment> payload) {
         if (!isWhole) {
@@ -176,10 +176,10 @@ final class Arrivals {
     }
 
     /**
-     * Frames were lost with a connection.
+     * Handles the loss of frames with a connection.
      *
-     * @param from their number from the node
-     * @param to their number to the node
+     * @param from the number of lost frames from the node
+     * @param to the number of lost frames to the node
      */
     void onLost(int node, long from, long to) {
         receives.damaged(node, "the connection to node " + node + " broke, and lost " + from + " frames from there and "
@@ -191,9 +191,8 @@ final class Arrivals {
     }
 
     private DropReason takeCredit(int fromNode, Frame frame) {
-        // The sender may not listen yet: a receiver grants its first credits as soon as it is ready, and never again.
-        // Credits of an epoch that has not begun here name known nodes: ranks that move in that epoch have other
-        // streams then.
+        // The sender may have no listener yet: a receiver grants its first credits once, as soon as it is ready. Credits of
+        // a future epoch are safe, since ranks that move in that epoch get other streams.
         boolean known = nodes.isLocal(frame.fromRank()) && isOnNode(frame.toRank(), fromNode);
         return known
                 ? sends.credit(frame.edge(), frame.epoch(), frame.count(), clock.nanoTime())

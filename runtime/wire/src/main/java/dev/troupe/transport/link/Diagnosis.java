@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 
-/** Reads the waiting transfers from the send queue and the posted receives. */
+/** The list of waiting transfers, from the send queue and the posted receives. */
 final class Diagnosis {
     private Diagnosis() {
     }
@@ -23,7 +23,7 @@ final class Diagnosis {
             }
             SendQueue.Outgoing head = edge.held.peekFirst();
             if (head != null) {
-                // A message after an active one may have its credit already, but it waits all the same.
+                // A message after an active one may have a credit, but still waits.
                 State state = edge.credits == 0 || edge.creditEpoch != head.id.epoch()
                         ? State.SEND_WITHOUT_CREDIT
                         : State.SENDING;

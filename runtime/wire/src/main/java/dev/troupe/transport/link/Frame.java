@@ -16,17 +16,17 @@ import java.lang.foreign.MemorySegment;
 import org.agrona.DirectBuffer;
 
 /**
- * A received frame, read and checked; reused from frame to frame. Its getters are valid only after {@link #read} has
- * returned null, and the payload only as long as the buffer that was read. One thread at a time.
+ * A received frame, read and checked; one object is reused for all frames. Its getters are valid after {@link #read} has
+ * returned null, and the payload as long as the buffer. One thread at a time.
  */
 final class Frame {
-    /** No run grants more buffers on one edge; the bound keeps sums of credits from overflowing. */
+    /** More buffers than any run grants on one edge; the limit keeps sums of credits from overflowing. */
     static final int MAX_CREDITS = 1 << 20;
 
     private static final MessageKind[] KINDS = byCode(MessageKind.values());
     private static final DataType[] DATA_TYPES = byCode(DataType.values());
 
-    /** The bytes of a payload that is in its frame. */
+    /** The value of {@code payloadBytes} for a payload within its frame. */
     private static final int IN_FRAME = -1;
 
     private final boolean checksPayload;
@@ -60,7 +60,7 @@ final class Frame {
     private long fragmentOffset;
     private int fragmentLength;
 
-    /** Creates a frame for a stream with or without payloads in the checksum. */
+    /** Creates a frame for streams with or without payloads in the checksum. */
     Frame(boolean checksPayload) {
         this.checksPayload = checksPayload;
     }
@@ -84,17 +84,17 @@ final class Frame {
     /**
      * Reads a frame from any bytes.
      *
-     * @return null when the bytes are a frame that a sender of this version may write; else why they are not
+     * @return null if a sender of this version may write these bytes; otherwise the reason to drop them
      */
     DropReason read(DirectBuffer bytes, int offset, int length) {
         return read(bytes, offset, length, null, 0);
     }
 
     /**
-     * As {@link #read(DirectBuffer, int, int)}, for a stream with payloads in a ring.
+     * Reads a frame of a stream with payloads in a ring, as {@link #read(DirectBuffer, int, int)}.
      *
      * @param through the ring, or null if payloads are in their frames
-     * @param end the position after the payload, which is checked as the frame is
+     * @param end the position after the payload, which is checked too
      */
     DropReason read(DirectBuffer bytes, int offset, int length, Ring through, long end) {
         ring = through;
@@ -105,10 +105,10 @@ final class Frame {
     }
 
     /**
-     * As {@link #read(DirectBuffer, int, int)}, for a header with its payload in a ring elsewhere.
+     * Reads a header with its payload in a ring elsewhere, as {@link #read(DirectBuffer, int, int)}.
      *
      * @param of the positions of the ring
-     * @param end the position after the payload, which is checked as the frame is
+     * @param end the position after the payload, which is checked too
      */
     DropReason readHeader(DirectBuffer bytes, int offset, int length, RingPositions of, long end) {
         ring = null;
@@ -119,7 +119,7 @@ final class Frame {
     }
 
     /**
-     * As {@link #read(DirectBuffer, int, int)}, for a header alone; its payload follows elsewhere.
+     * Reads a header alone, as {@link #read(DirectBuffer, int, int)}; its payload follows elsewhere.
      *
      * @param following bytes of the payload, 0 if there is none
      */
@@ -141,7 +141,7 @@ final class Frame {
         if (!header.isOfVersion()) {
             return DropReason.BAD_VERSION;
         }
-        // The checksum is compared before any field is read, so that a flipped bit in a field is found here.
+        // Compared before any field is read, so that this check finds a flipped bit in a field.
         int covered = checksPayload ? length : Math.min(length, FrameWriter.FRAGMENT_HEADER_BYTES);
         if (header.checksum() != window.checksum(bytes, offset + FrameWriter.CHECKSUM_START,
                 covered - FrameWriter.CHECKSUM_START)) {
@@ -159,9 +159,8 @@ final class Frame {
     }
 
     /**
-     * Whether a frame that its checksum refuses may be a part of an awaited message. No field of the frame is trusted;
-     * but a frame that claims an earlier epoch is ignored, since the last frames of a damaged message that was given up
-     * are such frames.
+     * Returns whether a frame with a wrong checksum may belong to an awaited message. Its fields are not trusted, but a
+     * claim of an earlier epoch is believed: the last frames of a damaged message that was given up have one.
      */
     boolean mayBeOfMessage(DirectBuffer bytes, int offset, int length, int presentEpoch) {
         return length >= FrameWriter.FRAGMENT_HEADER_BYTES && fragment.wrap(bytes,
@@ -222,7 +221,7 @@ final class Frame {
         return value >= 0 && value <= Edge.MAX_INDEX;
     }
 
-    /** Returns whether the sizes make a shape with exactly the bytes of the message. */
+    /** Returns whether the sizes are a shape with the bytes of the message. */
     private boolean readSizes() {
         if (tensorRank > FrameWriter.MAX_TENSOR_RANK) {
             return false;
@@ -266,7 +265,7 @@ final class Frame {
         return toRank;
     }
 
-    /** The number of granted buffers, in a credit frame. */
+    /** Returns the number of granted buffers of a credit frame. */
     int count() {
         return count;
     }
@@ -279,7 +278,7 @@ final class Frame {
         return microbatch;
     }
 
-    /** The number of the message in its edge and epoch; it wraps around. */
+    /** Returns the number of the message in its edge and epoch; it wraps around. */
     int number() {
         return number;
     }
@@ -308,7 +307,7 @@ final class Frame {
         return new MessageId(epoch, pass, edge(), microbatch);
     }
 
-    /** The payload of a fragment, which readers do not change. */
+    /** Returns the payload of a fragment, read-only by convention. */
     MemorySegment payload() {
         return ring == null
                 ? window.segment(buffer, payloadStart, fragmentLength)
@@ -321,9 +320,9 @@ final class Frame {
     }
 
     /**
-     * Whether a buffer has room for the message: type and shape are the same, except that the message may have fewer rows.
+     * Returns whether a buffer fits the message: type and shape are equal, except that the message may have fewer rows.
      *
-     * @param rows the rows that the first fragment of the message has announced
+     * @param rows the rows announced by the first fragment of the message
      */
     boolean fits(DataType type, Shape shape, int rows) {
         if (type != dataType || tensorRank == 0 || shape.rank() != tensorRank || rows != sizes[0]
@@ -338,7 +337,7 @@ final class Frame {
         return true;
     }
 
-    /** Returns type and shape as text, for messages to the user. */
+    /** Returns type and shape as text. */
     String layout() {
         StringBuilder text = new StringBuilder().append(dataType).append(" [");
         for (int dimension = 0; dimension < tensorRank; dimension++) {

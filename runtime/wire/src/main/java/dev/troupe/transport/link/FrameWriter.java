@@ -13,19 +13,18 @@ import dev.troupe.wire.sbe.FrameHeaderEncoder;
 import org.agrona.MutableDirectBuffer;
 
 /**
- * Writes frames into buffers; the schema is {@code frames.sbe.xml}. The checksum covers the header, and the payload
- * if it leaves the machine: a payload within the machine stays in memory, which is as safe as a tensor's own. One
- * thread at a time.
+ * The writer of frames into buffers; the schema is {@code frames.sbe.xml}. The checksum covers the header, and a payload
+ * that leaves the machine. A payload within the machine stays in memory, as safe as a tensor. One thread at a time.
  */
 final class FrameWriter {
-    /** Bytes of the header that the checksum does not cover: the magic, which is compared, and itself. */
+    /** The first byte under the checksum: after the magic, which is compared, and the checksum itself. */
     static final int CHECKSUM_START = 8;
-    /** Bytes in front of a fragment's payload. */
+    /** Bytes before a fragment's payload. */
     static final int FRAGMENT_HEADER_BYTES = WireHeader.BYTES + FragmentEncoder.BLOCK_LENGTH;
     static final int CREDIT_BYTES = WireHeader.BYTES + CreditEncoder.BLOCK_LENGTH;
-    /** The most dimensions of a tensor that fit the header. */
+    /** The most dimensions of a tensor in the header. */
     static final int MAX_TENSOR_RANK = FragmentEncoder.sizesLength();
-    /** Every fragment but the last holds a multiple of these bytes, so that no element is split, and copies stay aligned. */
+    /** The unit of all fragments but the last, in bytes, so that no element is split and copies stay aligned. */
     static final int PAYLOAD_UNIT = RingPositions.UNIT_BYTES;
 
     private final boolean checksPayload;
@@ -40,8 +39,8 @@ final class FrameWriter {
     }
 
     /**
-     * Writes the header of a fragment, {@link #FRAGMENT_HEADER_BYTES} bytes; a payload that is checked must be after it
-     * already.
+     * Writes the header of a fragment, {@link #FRAGMENT_HEADER_BYTES} bytes. If payloads are checked, the payload must
+     * already follow it.
      */
     void fragment(MutableDirectBuffer buffer, int offset, MessageId id, int number, Tensor tensor, long tensorOffset,
             int length) {
@@ -66,7 +65,7 @@ final class FrameWriter {
         }
     }
 
-    /** Flips a bit in a written frame, so that its checksum does not fit. */
+    /** Flips a bit of a written frame's checksum. */
     void damage(MutableDirectBuffer buffer, int offset) {
         int checksum = offset + FrameHeaderEncoder.checksumEncodingOffset();
         buffer.putByte(checksum, (byte) (buffer.getByte(checksum) ^ 1));

@@ -11,25 +11,24 @@ import java.util.Optional;
 import org.agrona.DirectBuffer;
 
 /**
- * Payloads of a process to itself that do not go through its stream. Their header does, and when it is read, the payload is
- * copied from the one tensor to the other: in the host's memory if it lies there, on the device if both are on one, and by
- * way of the host between devices. Until then its message is in flight, and its tensor stays the transport's.
- * Belongs to the transport thread.
+ * The payloads of a process to itself that bypass its stream. Only their headers pass through the stream. When a header is
+ * read, the payload is copied from tensor to tensor: in the host's memory, on one device, or through the host between
+ * devices. Until then the message is in flight, and its tensor belongs to the transport. Belongs to the transport thread.
  */
 final class HandOvers {
-    /** The most of a tensor in the host's memory, so that edges alternate. */
+    /** The largest piece of a tensor in the host's memory, so that edges alternate. */
     private static final int HOST_BYTES = 256 << 10;
-    /** The most of any other: a device copies that much in less than a millisecond. */
+    /** The largest piece of other tensors, which a device copies in less than a millisecond. */
     private static final int DEVICE_BYTES = 1 << 30;
     private static final int STAGING_BYTES = 1 << 20;
 
     private final int session;
     private final ArrayDeque<Piece> underWay = new ArrayDeque<>();
     private long lastNumber;
-    /** Null until a payload goes by way of the host. */
+    /** Null until a payload passes through the host. */
     private MemorySegment staging;
 
-    /** A part of a message. */
+    /** A piece of a message. */
     final class Piece implements Arrivals.Payload {
         private final long number;
         private final SendQueue.Outgoing message;
@@ -45,7 +44,7 @@ final class HandOvers {
             length = (int) Math.min(message.remaining(), memory.isPresent() ? HOST_BYTES : DEVICE_BYTES);
         }
 
-        /** Returns its number, from 1 on in the order of leaving. */
+        /** Returns the piece's number, counted from 1 in the order of sending. */
         long number() {
             return number;
         }
@@ -65,9 +64,9 @@ final class HandOvers {
         }
 
         /**
-         * Copies it to its place in a buffer, and waits for that copy alone.
+         * Copies the piece to its place in a buffer, and waits for that copy alone.
          *
-         * @throws RuntimeException the exception of the engine that cannot read its tensor, or cannot write the buffer
+         * @throws RuntimeException the engine's exception if it cannot read the tensor or write the buffer
          */
         void copyTo(Engine engine, Tensor buffer) {
             if (memory.isPresent()) {
@@ -102,8 +101,8 @@ final class HandOvers {
     }
 
     /**
-     * Returns the part of a message that leaves next; empty if it has to go through the stream: its tensor is neither in
-     * the host's memory nor on a device.
+     * Returns the next piece of a message; empty if the message must use the stream, since its tensor is neither in the
+     * host's memory nor on a device.
      *
      * @throws RuntimeException the engine's exception if it cannot read the tensor
      */
@@ -114,17 +113,14 @@ final class HandOvers {
                 : Optional.empty();
     }
 
-    /** The header of {@link #next} is in the stream. */
+    /** Records that the header of {@link #next} is in the stream. */
     void left(Piece piece) {
         lastNumber = piece.number;
         underWay.add(piece);
         piece.message.piecesUnderWay++;
     }
 
-    /**
-     * Ends the way of the payload of a header that is read; returns null if no header of this number and session is in the
-     * stream.
-     */
+    /** Removes the piece of a received header; returns null if no header of this number and session is in the stream. */
     Piece read(int itsSession, long number) {
         Piece first = underWay.peekFirst();
         if (itsSession != session || first == null || first.number != number) {

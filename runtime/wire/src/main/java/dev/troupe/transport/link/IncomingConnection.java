@@ -10,21 +10,21 @@ import java.util.Optional;
 import org.agrona.DirectBuffer;
 
 /**
- * The frames from one node on a connection. If frames were lost with one that broke, the ranks that wait for messages are
- * notified. Belongs to the transport thread.
+ * The frames from one node on a connection. If a broken connection has lost frames, the waiting ranks are notified. Belongs
+ * to the transport thread.
  */
 final class IncomingConnection implements Link.Incoming, FrameReader {
-    /** Bytes that are read before other nodes have their turn: some 0.3 ms. */
+    /** Bytes per poll before other nodes are polled: some 0.3 ms. */
     private static final int BYTES_PER_POLL = 1 << 20;
 
     private final int node;
     private final FrameWay way;
     private final PostedReceives.Landing landing = new PostedReceives.Landing();
-    /** The payload of buffers that have no memory of this process. */
+    /** Memory for payloads to buffers that are not in this process's memory. */
     private final MemorySegment arriving = MemorySegment
             .ofBuffer(ByteBuffer.allocateDirect(FrameStream.MOST_PAYLOAD));
     private boolean arrivesInTensor;
-    /** Set by the latest {@link #poll}. */
+    /** The receiver of the current {@link #poll}. */
     private Arrivals arrivals;
 
     IncomingConnection(int node, FrameWay way) {

@@ -3,18 +3,20 @@ package dev.troupe.transport.link;
 import dev.troupe.protocol.Edge;
 import java.util.ArrayDeque;
 
-/** The receiver's end of an edge: its buffers, and how much of the first is filled. Belongs to the transport thread. */
+/**
+ * The receiver's end of an edge: its granted buffers, and the filled part of the first one. Belongs to the transport thread.
+ */
 final class IncomingEdge {
     final Edge edge;
     final ArrayDeque<PostedReceives.Buffer> buffers = new ArrayDeque<>();
-    /** Granted after those, and no credits yet: the engine still uses the first. */
+    /** Buffers without credits, granted after {@code buffers}; the engine still uses the first one. */
     final ArrayDeque<PostedReceives.Buffer> inUse = new ArrayDeque<>();
-    /** Whole, but a device still copies to them. */
+    /** Complete buffers to which a device still copies. */
     final ArrayDeque<PostedReceives.Buffer> beingCopied = new ArrayDeque<>();
-    /** The first fragment of the message that a device copies, or has copied last. */
+    /** The first fragment of the message that a device is copying or has copied last. */
     PostedReceives.Landing firstBegun;
     int creditsDue;
-    /** Filled bytes of the first buffer; 0 when no message has begun. */
+    /** Filled bytes of the first buffer; 0 if no message has begun. */
     long filled;
     long pass;
     int microbatch;
@@ -22,7 +24,7 @@ final class IncomingEdge {
     int rows;
     /** The number of the next message; it wraps around. */
     int nextNumber;
-    /** The last message with a reported loss: one fault a message is enough. */
+    /** Whether the next two fields name the last message with a reported loss; each loss is reported once. */
     boolean lossKnown;
     long lostPass;
     int lostMicrobatch;

@@ -23,7 +23,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The frames from another process of this machine: headers on a stream, and payloads in rings. Belongs to the transport
+ * The frames from another process of this machine, with headers on a stream and payloads in rings. Belongs to the transport
  * thread.
  */
 final class IncomingRings implements Link.Incoming {
@@ -43,7 +43,7 @@ final class IncomingRings implements Link.Incoming {
     private int ringSession;
     private RuntimeException failure;
 
-    /** The payload of a frame that is in a ring of a device; reused from frame to frame. */
+    /** The payload of a frame in a ring of a device; one object is reused for all frames. */
     private static final class OnDevice implements Arrivals.Payload {
         private ReceivingRing<PostedReceives.Landing> ring;
         private long end;
@@ -148,7 +148,7 @@ final class IncomingRings implements Link.Incoming {
         }
     }
 
-    /** Returns the ring of a session of the stream; null if there is none, so that the frame has no payload. */
+    /** Returns the ring of a session of the stream; null if it has no file, so that the frame has no payload. */
     private Ring ringOf(int session) {
         if (ring == null || ringSession != session) {
             Path file = files.apply(session);

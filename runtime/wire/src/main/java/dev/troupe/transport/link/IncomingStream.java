@@ -4,7 +4,7 @@ import io.aeron.Subscription;
 import io.aeron.logbuffer.FragmentHandler;
 import java.util.Optional;
 
-/** The frames of a node on a stream, with their payloads, or of this process. Belongs to the transport thread. */
+/** The frames of a node, or of this process, on a stream that also carries payloads. Belongs to the transport thread. */
 final class IncomingStream implements Link.Incoming {
     private final int node;
     private final Subscription subscription;
@@ -12,9 +12,7 @@ final class IncomingStream implements Link.Incoming {
     // Created once, since a new object for each poll would be garbage.
     private FragmentHandler handler;
 
-    /**
-     * @param handOvers the payloads of this process to itself; empty if the node is of another machine
-     */
+    /** @param handOvers the payloads of this process to itself; empty for a node of another machine */
     IncomingStream(int node, Subscription subscription, Optional<HandOvers> handOvers) {
         this.node = node;
         this.subscription = subscription;

@@ -13,8 +13,8 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The way from this node to one node and from it: frames of credits, and of fragments with their payload. Belongs to the
- * transport thread.
+ * The connection of this node with one node, in both directions: credit frames, and fragments with their payloads. Belongs
+ * to the transport thread.
  */
 class Link {
     private final int node;
@@ -32,7 +32,7 @@ class Link {
     private boolean isUnreachable;
     private long unreachableSinceNanos;
     private boolean isReported;
-    /** The reason why the way takes no frames any more, or null. */
+    /** The reason why no more frames can be sent, or null. */
     private String closed;
 
     /** The settings and counters that all links of a node share. */
@@ -41,38 +41,38 @@ class Link {
 
     /** The frames from one node. Belongs to the transport thread. */
     interface Incoming {
-        /** Receives some frames; returns their number, or another that is not 0. */
+        /** Receives some frames; returns an amount of work that is 0 if there were none. */
         int poll(Arrivals arrivals, int limit);
 
-        /** Whether each frame wakes the thread. */
+        /** Returns whether each frame wakes the thread. */
         default boolean wakes() {
             return false;
         }
 
-        /** A buffer is granted for messages from the node. */
+        /** Prepares for messages from the node, for which a buffer is granted. */
         default void expect(Edge edge, Engine engine) {
-            // All that is to be known of it is known with the first message.
+            // The first message brings all that is needed.
         }
 
-        /** Whether a device copies to a buffer. */
+        /** Returns whether a device is copying to a buffer. */
         default boolean awaitsEngine() {
             return false;
         }
 
-        /** Granted buffers are not written any more when this returns. */
+        /** Waits until no granted buffer is being written. */
         default void settle() {
-            // Each payload is in its place when its frame is taken, or is refused from then on.
+            // Each payload is copied or refused when its frame is handled.
         }
 
         /** Ends the receipt of frames; closing twice has no effect. */
         default void close() {
-            // It ends with the way to the node.
+            // The way to the node closes it.
         }
     }
 
     /**
-     * @param since the epoch since which both nodes have their present ranks
-     * @param writer checks payloads if they leave the machine in a frame that has no other checksum
+     * @param since the epoch since which both nodes have their current ranks
+     * @param writer checks payloads that leave the machine in a frame without another checksum
      */
     Link(int node, int since, FrameWay way, Incoming incoming, FrameWriter writer, Shared shared) {
         this.node = node;
@@ -96,8 +96,8 @@ class Link {
     }
 
     /**
-     * Sends the next fragment of a message and advances the position of the message. If the engine cannot read the tensor,
-     * {@code message.failure} is the reason.
+     * Sends the next fragment of a message and advances the message's position. If the engine cannot read the tensor, {@code
+     * message.failure} has the reason.
      */
     final Outcome send(SendQueue.Outgoing message, long nowNanos) {
         if (hook.loses(message.id)) {
@@ -107,7 +107,7 @@ class Link {
         return closed == null ? sendFragment(message, nowNanos) : Outcome.CLOSED;
     }
 
-    /** Sends the next fragment of a message, by way of the frames. */
+    /** Sends the next fragment of a message in a frame. */
     Outcome sendFragment(SendQueue.Outgoing message, long nowNanos) {
         long before = message.position;
         if (!finish()) {
@@ -144,7 +144,7 @@ class Link {
         return backPressured();
     }
 
-    /** Continues the fragment that is being written; returns whether another frame may begin. */
+    /** Continues the fragment in progress; returns whether another frame may begin. */
     private boolean finish() {
         if (writing == null) {
             return true;
@@ -160,7 +160,7 @@ class Link {
         return true;
     }
 
-    /** Writes the header of a claimed frame, after its payload, if it has one. */
+    /** Writes the header of a claimed frame, after the payload. */
     final void writeHeader(SendQueue.Outgoing message, long position, int length) {
         writer.fragment(way.buffer(), way.offset(), message.id, message.number, message.tensor, position, length);
         if (hook.damages(message.id) && !way.damage()) {
@@ -183,7 +183,6 @@ class Link {
         return claimed;
     }
 
-    /** Claims a frame on the way. */
     final Outcome claim(int headerBytes, int payloadBytes, long nowNanos) {
         Outcome outcome = way.tryClaim(headerBytes, payloadBytes);
         switch (outcome) {
@@ -213,7 +212,7 @@ class Link {
         return Outcome.BACK_PRESSURED;
     }
 
-    /** A part of a message has left. */
+    /** Records that a part of a message was sent. */
     final void left(SendQueue.Outgoing message, int length) {
         message.position += length;
         sentBytes(length);
@@ -223,23 +222,23 @@ class Link {
         counters.sentBytes(length);
     }
 
-    /** Whether only messages of other ranks may have room. */
+    /** Returns whether the ring of this message's ranks is full, so that only messages of other ranks may have space. */
     boolean isFullFor(SendQueue.Outgoing message) {
         return false;
     }
 
-    /** Passes on the frames that were sent; returns the amount of work. */
+    /** Flushes the sent frames; returns the amount of work. */
     int flush(long nowNanos) {
         way.flush();
         return 0;
     }
 
-    /** Receives some frames; returns their number, or another that is not 0. */
+    /** Receives some frames; returns an amount of work that is 0 if there were none. */
     final int poll(Arrivals arrivals, int limit) {
         return incoming.poll(arrivals, limit);
     }
 
-    /** Whether each frame that arrives wakes the thread. */
+    /** Returns whether each frame that arrives wakes the thread. */
     final boolean wakes() {
         return incoming.wakes();
     }
@@ -248,17 +247,16 @@ class Link {
         return way.isConnected();
     }
 
-    /** A buffer is granted for messages from the node. */
     final void expect(Edge edge, Engine engine) {
         incoming.expect(edge, engine);
     }
 
-    /** Whether a device copies from a tensor or to a buffer. */
+    /** Returns whether a device is copying from a tensor or to a buffer. */
     boolean awaitsEngine() {
         return incoming.awaitsEngine();
     }
 
-    /** Tensors of messages before an epoch are not read any more, and granted buffers are not written. */
+    /** Waits until no tensor of a message before an epoch is read, and no granted buffer is written. */
     void settle(int epoch) {
         if (writing != null && writing.id.epoch() < epoch) {
             way.withdraw();
@@ -267,9 +265,9 @@ class Link {
         incoming.settle();
     }
 
-    /** The tensor of a message that could not be read is not read any more. */
+    /** Stops reading the tensor of a message that failed. */
     void forget(SendQueue.Outgoing message) {
-        // Its fragments were copied when they were sent.
+        // Fragments are copied when they are sent.
     }
 
     private void reached() {
@@ -277,7 +275,7 @@ class Link {
         isReported = false;
     }
 
-    /** Returns a fault that has not been reported to the ranks yet, or null; called once per round. */
+    /** Returns a fault that was not reported to the ranks, or null; called once per round. */
     final TransportFault newFault(long nowNanos) {
         if (isUnreachable && way.isConnected()) {
             reached();
@@ -298,13 +296,13 @@ class Link {
         return null;
     }
 
-    /** Discards all frames in flight, read or not: the reader may have died. */
+    /** Discards all frames in flight, since their reader may have died. */
     void close() {
         incoming.close();
         way.revoke();
     }
 
-    /** Releases what does not end with the client, after it is closed. */
+    /** Releases resources that outlive the client, after the client is closed. */
     void release() {
         incoming.close();
         way.close();

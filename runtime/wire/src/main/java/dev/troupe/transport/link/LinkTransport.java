@@ -33,8 +33,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The {@link Transport} of a node: Aeron's streams to the processes of its machine, with a media driver in this JVM or
- * a shared one, and to other machines TCP connections or, if {@code transport.network = udp}, Aeron's streams too.
+ * The {@link Transport} of a node. Within a machine it uses Aeron's streams, with a media driver in this JVM or a shared
+ * one. Between machines it uses TCP connections or, if {@code transport.network = udp}, Aeron's streams.
  */
 public final class LinkTransport implements Transport {
     private static final Logger LOG = LoggerFactory.getLogger(LinkTransport.class);
@@ -62,14 +62,14 @@ public final class LinkTransport implements Transport {
     /**
      * Starts the transport of a node.
      *
-     * @throws TransportException if it cannot start: too little room, directory in use, port taken; the message names the
-     *     change to make, and no files remain
+     * @throws TransportException if it cannot start: too little space, directory in use, port taken; the message names the
+     *         remedy, and no files remain
      */
     public static LinkTransport start(NodeMap nodes, TransportSettings settings) {
         return start(nodes, settings, FrameHook.NONE);
     }
 
-    /** As {@link #start(NodeMap, TransportSettings)}, with faults of messages. */
+    /** Starts the transport of a node with injected damage. */
     public static LinkTransport start(NodeMap nodes, TransportSettings settings, FrameHook hook) {
         return start(nodes, settings,
                 needsConnections(nodes, settings) ? Optional.of(Connections.open(nodes)) : Optional.empty(), hook);
@@ -78,8 +78,7 @@ public final class LinkTransport implements Transport {
     /**
      * Starts the transport of a node of a cluster.
      *
-     * @param connections the connections of the node, which are closed with the transport; empty if there are only
-     *     streams, see {@link #needsConnections}
+     * @param connections the connections of the node, closed with the transport; empty unless {@link #needsConnections}
      * @param hook {@link FrameHook#NONE} if no faults are injected
      * @throws TransportException as {@link #start(NodeMap, TransportSettings)}
      */
@@ -93,14 +92,14 @@ public final class LinkTransport implements Transport {
         }
     }
 
-    /** Returns the protocol to nodes of other machines, which groups and copies have too; empty: all are of one machine. */
+    /** Returns the protocol to other machines, also of groups and copies; empty if all nodes are on one machine. */
     public static Optional<Network> betweenMachines(NodeMap nodes, TransportSettings settings) {
         return IntStream.range(0, nodes.nodeCount()).allMatch(node -> nodes.shareMachine(nodes.self(), node))
                 ? Optional.empty()
                 : Optional.of(settings.network());
     }
 
-    /** Whether a node has connections: there are nodes of other machines, and the settings name TCP. */
+    /** Returns whether a node needs connections: other nodes are on other machines, and the network is TCP. */
     public static boolean needsConnections(NodeMap nodes, TransportSettings settings) {
         return betweenMachines(nodes, settings).filter(Network.TCP::equals).isPresent();
     }
@@ -125,12 +124,12 @@ public final class LinkTransport implements Transport {
         }
     }
 
-    /** Returns the id of this process's stream to itself, over IPC. */
+    /** Returns the id of the stream of this process to itself. */
     int ownStreamId() {
         return ownStreamId;
     }
 
-    /** Returns the directory of the media driver of this node, in which other processes of the machine find it. */
+    /** Returns the directory of this node's media driver, for other processes of the machine. */
     public Path driverDirectory() {
         return driver.directory();
     }
@@ -143,7 +142,7 @@ public final class LinkTransport implements Transport {
             throw new IllegalArgumentException("a listener must be of a rank that lives on node " + nodes.self()
                     + ", but found rank " + rank + " of a world of " + nodes.worldSize());
         }
-        // The command is queued first, so that commands of threads that see the rank registered come after it.
+        // Queued first, so that it precedes all commands of threads that see the rank registered.
         agent.submit(new TransportAgent.Command.Register(rank, listener));
         registered.set(rank, listener);
     }
@@ -178,7 +177,7 @@ public final class LinkTransport implements Transport {
             throw new IllegalArgumentException(
                     "rank " + other + " is not of this world of " + nodes.worldSize() + " ranks: " + edge);
         }
-        // A tensor of an earlier epoch comes back, and its receiver may have been on another node.
+        // A tensor of an earlier epoch is returned; its receiver may have been on another node.
         if (itsEpoch == present.epoch() && !nodes.peers().contains(nodes.nodeOf(other))) {
             throw new IllegalArgumentException("rank " + other + " lives on node " + nodes.nodeOf(other)
                     + ", which is no peer of node " + nodes.self() + ": " + edge);
@@ -227,7 +226,7 @@ public final class LinkTransport implements Transport {
     }
 
     private void begin(TransportAgent.Command.Epoch begun) {
-        // The command is queued first, so that commands of threads that use the new epoch come after it.
+        // Queued first, so that it precedes all commands of threads that use the new epoch.
         agent.submit(begun);
         agent.announce(begun);
     }
@@ -257,7 +256,7 @@ public final class LinkTransport implements Transport {
     /**
      * {@inheritDoc}
      *
-     * @throws IllegalStateException if a listener calls it: the transport thread cannot wait for itself
+     * @throws IllegalStateException if a listener calls it, since the transport thread cannot wait for itself
      */
     @Override
     public void close() {

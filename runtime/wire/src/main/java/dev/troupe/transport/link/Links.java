@@ -34,14 +34,16 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
 /**
- * The links of a node to its peers, itself included, and the Aeron client of their streams. It has no thread of its own:
- * {@link #invoke} does the client's housekeeping on the transport thread.
+ * The links of a node to its peers and itself, with the Aeron client of their streams. It has no thread: {@link #invoke}
+ * does the client's housekeeping on the transport thread.
  */
 final class Links implements AutoCloseable {
     private static final long CONNECT_TIMEOUT_SECONDS = 10;
-    /** The longest rest of a thread that each frame wakes: the driver expects a sign of this client now and then. */
+    /**
+     * The longest rest of a thread that each frame wakes, since the driver expects a regular sign of life from the client.
+     */
     private static final long WOKEN_REST_NANOS = 16_000_000;
-    /** The longest rest of a thread that looks for frames in memory, which wakes no thread. */
+    /** The longest rest of a thread that polls frames in memory, which wake no thread. */
     private static final long LOOKING_REST_NANOS = 1_000_000;
 
     private final DriverClient client;
@@ -49,11 +51,11 @@ final class Links implements AutoCloseable {
     private final Path rings;
     private final TransportSettings settings;
     private final Link.Shared shared;
-    /** Empty if all nodes are on this machine, or streams go to the others too. */
+    /** Empty if all nodes are on this machine, or the network is UDP. */
     private final Optional<Connections> connections;
     private final Rest rest;
     private final RetiredRings retired = new RetiredRings();
-    /** The only stream leads from this node to itself. */
+    /** Whether each frame wakes the thread: only the stream of this node to itself is in memory. */
     private boolean isWoken;
     // By node; null for nodes that are no peers.
     private final Link[] links;
@@ -72,9 +74,9 @@ final class Links implements AutoCloseable {
     }
 
     /**
-     * Connects to the driver and opens every stream; the stream to this process itself is connected when this returns.
+     * Connects to the driver, opens every stream, and waits until the stream to this process is connected.
      *
-     * @param connections the connections of this node, which are closed with the client; empty if there are only streams
+     * @param connections the connections of this node, closed with the client; empty if it has only streams
      * @throws TransportException if a channel cannot be opened
      */
     static Links open(Driver driver, NodeMap nodes, TransportSettings settings, Counters counters,
@@ -93,7 +95,7 @@ final class Links implements AutoCloseable {
     }
 
     /**
-     * Opens the streams of a map that are not open, and closes open ones that are not in the map.
+     * Opens the streams of a map, and closes the streams that are not in it.
      *
      * @throws TransportException if a channel cannot be opened
      */
@@ -111,7 +113,7 @@ final class Links implements AutoCloseable {
             }
         }
         open = Stream.of(links).filter(Objects::nonNull).toList();
-        // Old links are closed last, since a port is released with its last stream.
+        // Closed last, since a port is released with its last stream.
         gone.forEach(Link::close);
         Link own = links[nodes.self()];
         isWoken = open.size() > 1 && open.stream().allMatch(link -> link == own || link.wakes());
@@ -186,7 +188,7 @@ final class Links implements AutoCloseable {
         return fromNode == toNode ? ownStreamId() : StreamIds.ofNodes(fromNode, toNode, nodes.nodeCount(), since);
     }
 
-    /** The stream of this process to itself. */
+    /** Returns the id of the stream of this process to itself. */
     int ownStreamId() {
         return StreamIds.ofProcess(aeron.clientId());
     }
@@ -218,12 +220,11 @@ final class Links implements AutoCloseable {
         return work;
     }
 
-    /** A buffer is granted for messages from a node. */
     void expect(int node, Edge edge, Engine engine) {
         links[node].expect(edge, engine);
     }
 
-    /** Whether a device copies from a tensor or to a buffer. */
+    /** Returns whether a device is copying from a tensor or to a buffer. */
     boolean awaitsEngine() {
         for (Link link : open) {
             if (link.awaitsEngine()) {
@@ -233,12 +234,12 @@ final class Links implements AutoCloseable {
         return false;
     }
 
-    /** Tensors of messages before an epoch are not read any more, and granted buffers are not written. */
+    /** Waits until no tensor of a message before an epoch is read, and no granted buffer is written. */
     void settle(int epoch) {
         open.forEach(link -> link.settle(epoch));
     }
 
-    /** Receives up to {@code limit} frames from each node; returns a number that is 0 if there were none. */
+    /** Receives up to {@code limit} frames from each node; returns an amount of work that is 0 if there were none. */
     int poll(Arrivals arrivals, int limit) {
         int frames = 0;
         for (Link link : open) {
@@ -247,7 +248,7 @@ final class Links implements AutoCloseable {
         return frames;
     }
 
-    /** Whether each frame wakes the thread that rests. */
+    /** Returns whether each frame wakes the thread. */
     boolean isWoken() {
         return isWoken;
     }
@@ -255,13 +256,13 @@ final class Links implements AutoCloseable {
     /**
      * Returns the longest rest that delays no frame.
      *
-     * @param awaitsStream whether a stream must have room again, which wakes no thread
+     * @param awaitsStream whether the thread waits for space in a stream, which wakes no thread
      */
     long longestRestNanos(boolean awaitsStream) {
         return isWoken && !awaitsStream ? WOKEN_REST_NANOS : LOOKING_REST_NANOS;
     }
 
-    /** The rest of the transport thread, which connections end. */
+    /** Returns the rest of the transport thread, which connections end. */
     Rest rest() {
         return rest;
     }

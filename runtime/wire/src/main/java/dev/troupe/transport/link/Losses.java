@@ -9,13 +9,13 @@ import java.util.TreeSet;
 import java.util.function.IntUnaryOperator;
 
 /**
- * The notices of lost messages to ranks: one for a message, and one an epoch for a node that sends damaged frames.
+ * The reports of lost messages to ranks: one for each message, and one in an epoch for each node that sends damaged frames.
  * No Aeron, no thread, no clock.
  */
 final class Losses {
     private final IntUnaryOperator nodeOfRank;
     private final PostedReceives.Events events;
-    /** Nodes from which a damaged frame arrived in this epoch; missing messages from them are not reported again. */
+    /** The nodes that have sent a damaged frame in this epoch; their missing messages are not reported again. */
     private final BitSet damagedNodes = new BitSet();
 
     Losses(IntUnaryOperator nodeOfRank, PostedReceives.Events events) {
@@ -24,8 +24,8 @@ final class Losses {
     }
 
     /**
-     * Messages of an edge keep their order, so a missing message with a number below this one's never arrives. Nothing
-     * shows the loss of the last message before the sender waits for an answer, since no message follows it.
+     * Reports missing messages. An edge keeps the order of its messages, so a skipped number never arrives. The loss of the
+     * last message is not noticed here, since no message follows it.
      */
     void noticeMissing(IncomingEdge edge, Frame frame, int epoch) {
         int missing = frame.number() - edge.nextNumber;
@@ -40,7 +40,7 @@ final class Losses {
         }
     }
 
-    /** A frame from a node was damaged or lost: every rank that waits for a message from the node is notified. */
+    /** Reports a damaged or lost frame to every rank that waits for a message from its node. */
     void damaged(int node, String why, Collection<IncomingEdge> edges) {
         SortedSet<Integer> waiting = new TreeSet<>();
         for (IncomingEdge edge : edges) {
@@ -54,7 +54,7 @@ final class Losses {
         }
     }
 
-    /** A message is lost; returns the reason. */
+    /** Reports a lost message once; returns the reason. */
     DropReason lose(IncomingEdge edge, MessageId id, DropReason reason, String why) {
         if (!edge.lossKnown || edge.lostPass != id.pass() || edge.lostMicrobatch != id.microbatch()) {
             edge.lossKnown = true;
@@ -73,7 +73,6 @@ final class Losses {
         }
     }
 
-    /** Begins an epoch. */
     void clear() {
         damagedNodes.clear();
     }

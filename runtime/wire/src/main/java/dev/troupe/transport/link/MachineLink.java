@@ -9,14 +9,11 @@ import dev.troupe.wire.way.StreamWay;
 import java.util.Optional;
 
 /**
- * The link to a process of this machine: the headers of fragments go through a stream, and their payloads past it, through a
- * ring to another process, and from tensor to tensor in this one.
+ * The link to a process of this machine. Only headers of fragments pass through its stream. Payloads go through a ring to
+ * another process, or from tensor to tensor in this one.
  */
 final class MachineLink extends Link {
-    /**
-     * The largest fragment, as over IPC without a ring: small in comparison with the ring, so that one side reads while the
-     * other writes.
-     */
+    /** The largest fragment. It is small in comparison with the ring, so that one side reads while the other writes. */
     private static final int RING_FRAGMENT_BYTES = 64 << 10;
 
     private final StreamWay stream;
@@ -104,7 +101,9 @@ final class MachineLink extends Link {
         stream.commit();
     }
 
-    /** Begins to copy the next piece of a message to the ring of its ranks; returns null if it goes by way of the host. */
+    /**
+     * Begins to copy the next piece of a message to a device's ring; returns null if the piece must go through the host.
+     */
     private Outcome beginPiece(SendingRing<SendQueue.Outgoing> device, SendQueue.Outgoing message) {
         int length = device.room(message.remaining());
         if (length == 0) {
@@ -132,7 +131,9 @@ final class MachineLink extends Link {
         return device != null && device.room(message.remaining()) == 0;
     }
 
-    /** {@inheritDoc} Frames are in the stream when they are committed, and frames of pieces when these are copied. */
+    /**
+     * {@inheritDoc} Committed frames are already in the stream; this sends the frames of pieces that devices have copied.
+     */
     @Override
     int flush(long nowNanos) {
         int sent = 0;
@@ -144,7 +145,7 @@ final class MachineLink extends Link {
         return sent;
     }
 
-    /** Sends the frames of pieces that are copied; returns how many. */
+    /** Sends the frames of copied pieces; returns their number. */
     private int sendPieces(SendingRing<SendQueue.Outgoing> device, long nowNanos) {
         int sent = 0;
         for (Piece<SendQueue.Outgoing> piece; (piece = device.first()) != null; sent++) {
@@ -170,8 +171,7 @@ final class MachineLink extends Link {
     }
 
     /**
-     * {@inheritDoc} Each fragment was copied when it was sent, is copied when its header is read, which of an old epoch is
-     * not, or is in a ring of a device when this returns.
+     * {@inheritDoc} Only pieces in devices' rings are copied in the background; a hand-over of an old epoch is never copied.
      */
     @Override
     void settle(int epoch) {

@@ -16,9 +16,9 @@ import java.util.function.IntUnaryOperator;
 import org.agrona.collections.Long2ObjectHashMap;
 
 /**
- * The receiver's queues: the granted buffers of each edge, the filled part of the first one, and credits not yet sent.
- * A fragment is written only into the oldest buffer of its own edge, and only if it fits and continues the filled part.
- * No Aeron, no thread, no clock.
+ * The receiver's queues: the granted buffers of each edge, the filled part of the first one, and the credits to send. A
+ * fragment is written only into the oldest buffer of its edge, and only if it fits and continues the filled part. No Aeron,
+ * no thread, no clock.
  */
 final class PostedReceives {
     private final Long2ObjectHashMap<IncomingEdge> edges = new Long2ObjectHashMap<>();
@@ -29,23 +29,23 @@ final class PostedReceives {
     private final Landing own = new Landing();
     private final List<IncomingEdge> edgesInUse = new ArrayList<>();
     private int epoch;
-    /** How often all buffers were returned. */
+    /** The number of times that all buffers were returned. */
     private int clearings;
 
     /** The results of frames and epochs. */
     interface Events {
-        /** A whole message is at the beginning of a buffer: so many of its rows. */
+        /** A message is complete: its rows are at the beginning of a buffer. */
         void landed(MessageId id, Tensor tensor, int rows);
 
         void returned(Edge edge, Tensor tensor);
 
-        /** Called once per message, not per frame. */
+        /** A message is lost; called once for each message. */
         void lost(Edge edge, DropReason reason, String sentence);
 
         /**
-         * A message from a node may be damaged or lost, and this rank waits for messages from there.
+         * A message from a node may be damaged or lost, and this rank waits for messages from the node.
          *
-         * @param why what happened, as the beginning of a sentence
+         * @param why the cause, as the beginning of a sentence
          */
         void damaged(int node, int rank, String why);
     }
@@ -54,16 +54,14 @@ final class PostedReceives {
      * A granted buffer.
      *
      * @param epoch the epoch for which it is granted
-     * @param free reached once the engine does not use it any more
-     * @param owner gets the buffer back if it is late, since its rank may have moved to another node by then
+     * @param free reached once the engine no longer uses the buffer
+     * @param owner receives the buffer if the grant is too late, since its rank may have moved by then
      */
     record Buffer(int epoch, Edge edge, Engine engine, Tensor tensor, Fence free, long sinceNanos,
             TransportListener owner) implements TransportAgent.Command {
     }
 
-    /**
-     * Returns whether a fence is reached. It is if the engine has failed, since the next call of the engine reports that.
-     */
+    /** Returns whether a fence is reached, or its engine has failed, which the next call of the engine reports. */
     static boolean isReached(Fence fence) {
         try {
             return fence.isReached();
@@ -72,7 +70,7 @@ final class PostedReceives {
         }
     }
 
-    /** The place of a fragment in the buffer of its message; reused from fragment to fragment. */
+    /** The place of a fragment in the buffer of its message; objects are reused. */
     static final class Landing {
         private IncomingEdge edge;
         private Buffer buffer;
@@ -83,17 +81,16 @@ final class PostedReceives {
         private int length;
         private long byteCount;
         private int clearings = -1;
-        // Of a fragment that a device copies.
+        // For fragments that a device copies.
         private Landing firstOfMessage;
         private boolean isLast;
         private boolean isBroken;
 
-        /** The bytes of the fragment. */
         int length() {
             return length;
         }
 
-        /** Where in its buffer they go. */
+        /** Returns the fragment's offset in the buffer, in bytes. */
         long offset() {
             return offset;
         }
@@ -116,7 +113,7 @@ final class PostedReceives {
         this.losses = new Losses(nodeOfRank, events);
     }
 
-    /** Takes a buffer for an epoch not after the present one; returns false, and does not take it, if that epoch is past. */
+    /** Takes a granted buffer; returns false, without taking it, if its epoch has passed. */
     boolean grant(Buffer buffer) {
         if (buffer.epoch < epoch) {
             return false;
@@ -140,7 +137,7 @@ final class PostedReceives {
         }
     }
 
-    /** Makes credits of the buffers that their engines do not use any more; returns how many. */
+    /** Turns buffers that their engines no longer use into credits; returns their number. */
     int freed() {
         int count = 0;
         for (int i = edgesInUse.size() - 1; i >= 0; i--) {
@@ -156,17 +153,17 @@ final class PostedReceives {
         return count;
     }
 
-    /** Whether an engine still uses a granted buffer. */
+    /** Returns whether an engine still uses a granted buffer. */
     boolean awaitsEngine() {
         return !edgesInUse.isEmpty();
     }
 
-    /** Returns an edge with credits to report to its sender, on this node; or null. */
+    /** Returns an edge with credits to send to this node, or null. */
     IncomingEdge nextCreditDue(int node) {
         return creditsDueByNode.get(node).peekFirst();
     }
 
-    /** The credits of {@link #nextCreditDue} are sent. */
+    /** Records that the credits of {@link #nextCreditDue} are sent. */
     void creditSent(int node) {
         creditsDueByNode.get(node).pollFirst().creditsDue = 0;
     }
@@ -174,14 +171,14 @@ final class PostedReceives {
     /**
      * Writes a fragment into its buffer.
      *
-     * @return null when the fragment is written, else why it is dropped
+     * @return null if the fragment is written; otherwise the reason to drop it
      */
     DropReason land(Frame frame) {
         DropReason refused = admit(frame, own);
         return refused == null ? land(own, frame.payload()) : refused;
     }
 
-    /** Lands a fragment with a payload in a tensor of this process, as {@link #land(Frame)}. */
+    /** Writes a fragment with a payload in a tensor of this process; returns as {@link #land(Frame)}. */
     DropReason land(Frame frame, HandOvers.Piece piece) {
         DropReason refused = admit(frame, own);
         return refused == null ? land(own, null, piece) : refused;
@@ -190,7 +187,7 @@ final class PostedReceives {
     /**
      * Finds the place of a fragment; its payload may arrive later.
      *
-     * @return null when the fragment may be written, else why it is dropped
+     * @return null if the fragment may be written; otherwise the reason to drop it
      */
     DropReason admit(Frame frame, Landing place) {
         if (frame.epoch() != epoch) {
@@ -226,7 +223,7 @@ final class PostedReceives {
         return null;
     }
 
-    /** Whether the buffer of a fragment still belongs to the transport. */
+    /** Returns whether the buffer of a fragment still belongs to the transport. */
     boolean isOpen(Landing place) {
         return place.clearings == clearings;
     }
@@ -237,7 +234,7 @@ final class PostedReceives {
                 .map(memory -> memory.asSlice(place.offset, place.length));
     }
 
-    /** Writes the payload of a fragment that is open into its buffer; returns as {@link #land(Frame)}. */
+    /** Writes the payload of an open fragment into its buffer; returns as {@link #land(Frame)}. */
     DropReason land(Landing place, MemorySegment payload) {
         return land(place, payload, null);
     }
@@ -257,7 +254,7 @@ final class PostedReceives {
         return landed(place);
     }
 
-    /** The payload of a fragment could not be written to its buffer; returns why it is dropped. */
+    /** Handles a payload that could not be written to its buffer; returns the reason to drop it. */
     DropReason failed(Landing place, RuntimeException failure) {
         place.edge.filled = 0;
         return losses.lose(place.edge, idOf(place), DropReason.LANDING_FAILED,
@@ -268,7 +265,7 @@ final class PostedReceives {
         return new MessageId(epoch, place.pass, place.edge.edge, place.microbatch);
     }
 
-    /** A device has begun to copy the payload of a fragment; {@link #copied} follows. */
+    /** Records that a device is copying the payload of a fragment; {@link #copied} follows. */
     void begun(Landing place) {
         IncomingEdge edge = place.edge;
         edge.firstBegun = place.offset == 0 ? place : edge.firstBegun;
@@ -282,10 +279,10 @@ final class PostedReceives {
     }
 
     /**
-     * A device has copied the payload of a fragment to its buffer, which is open.
+     * Records the end of a device's copy to an open buffer.
      *
-     * @param failure why it has not; null if it has
-     * @return null, or why the fragment is dropped
+     * @param failure the failure of the copy; null if it succeeded
+     * @return null, or the reason to drop the fragment
      */
     DropReason copied(Landing place, RuntimeException failure) {
         IncomingEdge edge = place.edge;
@@ -304,7 +301,7 @@ final class PostedReceives {
         return null;
     }
 
-    /** The payload of a fragment that is open is in its buffer; returns null, since none is dropped. */
+    /** Records that the payload of an open fragment is in its buffer; returns null, since nothing is dropped. */
     DropReason landed(Landing place) {
         IncomingEdge edge = place.edge;
         edge.filled += place.length;
@@ -353,7 +350,7 @@ final class PostedReceives {
         clear();
     }
 
-    /** Returns every buffer, to which no device copies any more, and clears the queues. */
+    /** Returns every buffer, after all devices' copies have ended, and clears the queues. */
     void clear() {
         List<IncomingEdge> old = new ArrayList<>(edges.values());
         clearings++;

@@ -12,9 +12,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The listeners of one node's ranks. The error of one listener does not keep news from the others.
+ * The listeners of one node's ranks. An error in one listener does not affect the others.
  *
- * <p>Thread rule: the transport's thread, and any thread once that has ended.
+ * <p>Thread rule: the transport's thread, and any thread after its end.
  */
 final class RankListeners {
     private static final Logger LOG = LoggerFactory.getLogger(RankListeners.class);
@@ -43,7 +43,7 @@ final class RankListeners {
         }
     }
 
-    /** Tells a rank of a message that has left. */
+    /** Notifies a rank of a sent message. */
     void sent(SendQueue.Outgoing message) {
         try {
             listeners[message.id.edge().fromRank()].onSent(message.id, message.tensor, message.creditNanos);
@@ -52,7 +52,7 @@ final class RankListeners {
         }
     }
 
-    /** Tells a rank of a message that is in its buffer. */
+    /** Notifies a rank of a complete message. */
     void landed(MessageId id, Tensor tensor, int rows) {
         try {
             listeners[id.edge().toRank()].onLanded(id, tensor, rows);
@@ -61,7 +61,7 @@ final class RankListeners {
         }
     }
 
-    /** Gives a tensor back to a listener, which may belong to an earlier incarnation of its rank. */
+    /** Returns a tensor to a listener, which may belong to an earlier incarnation of its rank. */
     static void returned(TransportListener owner, Edge edge, Tensor tensor) {
         try {
             owner.onReturned(edge, tensor);
@@ -78,7 +78,7 @@ final class RankListeners {
         Arrays.stream(listeners).filter(Objects::nonNull).forEach(listener -> tell(listener, news));
     }
 
-    /** Tells a listener, which may belong to an earlier incarnation of its rank. */
+    /** Notifies a listener, which may belong to an earlier incarnation of its rank. */
     static void tell(TransportListener listener, Consumer<TransportListener> news) {
         try {
             news.accept(listener);

@@ -16,9 +16,9 @@ import java.util.function.IntUnaryOperator;
 import org.agrona.collections.Long2ObjectHashMap;
 
 /**
- * The sender's queues: the messages held and the credits of each edge, and the next edge. A message leaves when its edge has
- * a credit of its epoch and the message before it on that edge has left. Edges towards one node alternate. No Aeron, no
- * thread, no clock.
+ * The sender's queues: the waiting messages and the credits of each edge, and the order of edges. A message is sent when its
+ * edge has a credit of its epoch and the message before it has left. Edges to one node alternate. No Aeron, no thread, no
+ * clock.
  */
 final class SendQueue {
     private final Long2ObjectHashMap<OutgoingEdge> edges = new Long2ObjectHashMap<>();
@@ -26,30 +26,31 @@ final class SendQueue {
     private final IntUnaryOperator nodeOfRank;
     private int epoch;
 
-    /** A message on its way out. */
+    /** A message to send. */
     static final class Outgoing implements TransportAgent.Command {
         final MessageId id;
         final Engine engine;
         final Tensor tensor;
         final long byteCount;
         final long sinceNanos;
-        /** Gets the message back if it is late, since its rank may have moved to another node by then. */
+        /** Receives the tensor if the message is too late, since its rank may have moved by then. */
         final TransportListener owner;
         private final Fence ready;
-        /** The bytes of the message that have left. */
+        /** The sent bytes of the message. */
         long position;
-        /** Parts of it that are on their way from tensor to tensor or to a ring of a device: the tensor is still read. */
+        /**
+         * The number of pieces in flight from tensor to tensor or to a device's ring; until it is 0, the tensor is being
+         * read.
+         */
         int piecesUnderWay;
-        /** Why the tensor could not be read; null if it could. */
+        /** The reason why the tensor could not be read, or null. */
         RuntimeException failure;
-        /** The time for which it was first on its edge and had no credit. */
+        /** The time for which the message was first on its edge without a credit. */
         long creditNanos;
-        /** The number of the message in its edge and epoch, from 0, in the order of leaving; it wraps around. */
+        /** The number of the message in its edge and epoch, from 0, in the order of sending; it wraps around. */
         int number;
 
-        /**
-         * @param ready reached once the engine has made the tensor
-         */
+        /** @param ready reached once the engine has computed the tensor */
         Outgoing(MessageId id, Engine engine, Tensor tensor, Fence ready, long sinceNanos,
                 TransportListener owner) {
             this.id = id;
@@ -61,12 +62,12 @@ final class SendQueue {
             this.sinceNanos = sinceNanos;
         }
 
-        /** Whether the tensor can be read. An engine that has failed reports it when it is. */
+        /** Returns whether the tensor can be read; true also if its engine has failed, which the read reports. */
         boolean isReady() {
             return PostedReceives.isReached(ready);
         }
 
-        /** Copies the bytes that leave next; of a tensor that is ready. */
+        /** Copies the next bytes to send; the tensor must be ready. */
         void read(MemorySegment target) {
             engine.toHost(tensor, position, target, Fence.REACHED).await();
         }
@@ -76,13 +77,13 @@ final class SendQueue {
         }
     }
 
-    /** One edge as its sender sees it. */
+    /** The sender's end of an edge. */
     static final class OutgoingEdge {
         final Edge edge;
         final ArrayDeque<Outgoing> held = new ArrayDeque<>();
         Outgoing active;
         int creditEpoch;
-        /** The instant at which the message before has left. */
+        /** The time at which the previous message left. */
         long freeSinceNanos;
         int credits;
         int numberEpoch;
@@ -100,7 +101,7 @@ final class SendQueue {
         this.nodeOfRank = nodeOfRank;
     }
 
-    /** Takes a message; returns false, and does not take it, if it is of an earlier epoch. */
+    /** Adds a message; returns false, without adding it, if its epoch has passed. */
     boolean send(Outgoing message) {
         if (message.id.epoch() < epoch) {
             return false;
@@ -112,11 +113,10 @@ final class SendQueue {
     }
 
     /**
-     * Adds credits. Credits of an epoch that has not begun here are kept for it, since the receiver may have learned
-     * of the epoch first.
+     * Adds credits. Credits of a future epoch are kept, since the receiver may enter an epoch first.
      *
      * @param now the time, on the clock of the messages
-     * @return null, or why the credits are refused
+     * @return null, or the reason to refuse the credits
      */
     DropReason credit(Edge on, int creditEpoch, int count, long now) {
         if (creditEpoch < epoch) {
@@ -138,13 +138,13 @@ final class SendQueue {
         return null;
     }
 
-    /** Returns the next message towards a node, or null. */
+    /** Returns the next message to a node, or null. */
     Outgoing next(int node) {
         OutgoingEdge edge = readyByNode.get(node).peekFirst();
         return edge == null ? null : edge.active;
     }
 
-    /** Moves the first edge to the end of the line. */
+    /** Moves the first edge to the end of the queue. */
     void passTurn(int node) {
         ArrayDeque<OutgoingEdge> ready = readyByNode.get(node);
         if (ready.size() > 1) {
@@ -152,7 +152,7 @@ final class SendQueue {
         }
     }
 
-    /** Removes the first message: it has left by now, or cannot leave. */
+    /** Removes the first message, which has left or failed. */
     void finish(int node, long now) {
         OutgoingEdge edge = readyByNode.get(node).pollFirst();
         edge.active = null;
@@ -160,7 +160,7 @@ final class SendQueue {
         letGo(edge, now);
     }
 
-    /** Begins an epoch, in which ranks may be on other nodes: all messages of earlier epochs are returned. */
+    /** Begins an epoch, in which ranks may be on other nodes; returns all messages of earlier epochs. */
     void epoch(int newEpoch, Consumer<Outgoing> returned) {
         epoch = newEpoch;
         readyByNode.forEach(ArrayDeque::clear);
@@ -179,7 +179,7 @@ final class SendQueue {
             }
             letGo(edge, Long.MIN_VALUE);
         }
-        // Messages are returned only now, with the queues consistent, since the listener may send more.
+        // Returned last, with the queues consistent, since the listener may send more.
         back.forEach(returned);
     }
 
@@ -212,7 +212,7 @@ final class SendQueue {
         }
     }
 
-    /** Numbers a message by its own epoch, since an epoch that has not begun here may have credits already. */
+    /** Numbers a message within its own epoch, which may not have begun here. */
     private static void number(OutgoingEdge edge) {
         int itsEpoch = edge.active.id.epoch();
         if (edge.numberEpoch != itsEpoch) {

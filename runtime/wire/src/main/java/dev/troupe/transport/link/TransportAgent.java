@@ -25,15 +25,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The agent of a transport's one thread. Each round it takes commands, sends credits, sends a few fragments of each node's
- * turn, and receives a few. It waits for no engine: a message leaves, and a buffer becomes a credit, in a round that finds
- * the fence before it reached.
+ * The agent of a transport's thread. In each round it handles commands, sends credits, sends a few fragments to each node,
+ * and receives a few. It never waits for an engine: each round polls the fences of messages and buffers.
  */
 final class TransportAgent implements Agent, PostedReceives.Events {
     private static final Logger LOG = LoggerFactory.getLogger(TransportAgent.class);
-    /** Fragments of one edge before the next edge's turn: 256 KiB over IPC, some 60 microseconds. */
+    /** Fragments of one edge before the next edge: 256 KiB over IPC, some 60 microseconds. */
     private static final int FRAGMENTS_PER_TURN = 4;
-    /** Turns towards a node before frames are received again, so that what was just written is read while in cache. */
+    /** Edges of a node before frames are received again, so that new frames are read while they are in the cache. */
     private static final int TURNS_PER_ROUND = 4;
     private static final int FRAGMENTS_PER_POLL = FRAGMENTS_PER_TURN * TURNS_PER_ROUND;
 
@@ -49,16 +48,16 @@ final class TransportAgent implements Agent, PostedReceives.Events {
     private final Arrivals arrivals;
     private final Consumer<SendQueue.Outgoing> giveBack = this::giveBack;
     private final AgentThread thread;
-    /** The epoch that any thread may use; a listener that receives it may do so before the caller has returned. */
+    /** The latest epoch that any thread may use. A listener may use it before the caller that began it returns. */
     private final AtomicReference<Command.Epoch> announced;
     private int epoch;
-    /** Whether in the last round a message or a buffer was behind a fence that an engine had not reached. */
+    /** Whether in the last round a message or a buffer waited for an engine. */
     private boolean awaitsEngine;
     /** The error that ended the thread, or null. */
     private volatile TransportFault.TransportEnded end;
     private volatile boolean ended;
 
-    /** The commands of other threads. A message and a buffer are the commands that hand them over. */
+    /** The commands of other threads. A message and a buffer are commands themselves. */
     sealed interface Command
             permits Command.Register, Command.Epoch, Command.Pending, SendQueue.Outgoing, PostedReceives.Buffer {
         record Register(int rank, TransportListener listener) implements Command {
@@ -113,17 +112,17 @@ final class TransportAgent implements Agent, PostedReceives.Events {
         }
     }
 
-    /** The latest epoch that may be used. */
+    /** Returns the latest epoch that may be used. */
     Command.Epoch announced() {
         return announced.get();
     }
 
-    /** Allows the use of an epoch after its command is in the queue. */
+    /** Allows the use of an epoch, after its command is queued. */
     void announce(Command.Epoch begun) {
         announced.accumulateAndGet(begun, (one, other) -> other.epoch() > one.epoch() ? other : one);
     }
 
-    /** Whether the thread takes no commands any more; tensors of later commands come back at once. */
+    /** Returns whether the thread takes no more commands; tensors of later commands are returned at once. */
     boolean hasEnded() {
         return ended;
     }
@@ -334,7 +333,7 @@ final class TransportAgent implements Agent, PostedReceives.Events {
         listeners.tell(rank, listener -> listener.onFault(new TransportFault.DamageFault(node, sentence)));
     }
 
-    /** Returns the tensors of commands that the thread did not take, on any thread. */
+    /** Returns the tensors of commands that the thread did not handle. Any thread. */
     private void giveBackCommands() {
         List<Command> late = new ArrayList<>();
         synchronized (this) { // no longer: a listener has locks, and a thread that submits may hold one of them

@@ -5,13 +5,13 @@ import dev.troupe.wire.RestingIdle;
 import java.util.function.BooleanSupplier;
 
 /**
- * The idle strategy of a transport's thread: it spins and yields, and then rests, briefly at first and up to a
- * millisecond, or longer if each frame wakes it.
+ * The idle strategy of a transport's thread. It spins, yields and then rests, first briefly and later up to a millisecond,
+ * or longer if each frame wakes the thread.
  */
 final class TransportIdle extends RestingIdle {
     private static final int SPINS = 20;
     private static final int YIELDS = 10;
-    /** Rounds without work before a rest that a frame ends: each asks the kernel for each connection. */
+    /** Rounds without work before a rest that frames end; each round makes a system call for each connection. */
     private static final int WOKEN_SPINS = 2;
     private static final long MIN_REST_NANOS = 50_000;
 
@@ -22,9 +22,8 @@ final class TransportIdle extends RestingIdle {
     private long restNanos = MIN_REST_NANOS;
 
     /**
-     * @param awaitsEngine whether a message or a buffer waited for a fence in the last round; an engine that reaches
-     *     one wakes nobody
-     * @param awaitsStream whether a stream must have room again, which wakes no thread
+     * @param awaitsEngine whether in the last round a message or buffer waited for a fence; engines wake no thread
+     * @param awaitsStream whether the thread waits for space in a stream, which wakes no thread
      */
     TransportIdle(Links links, Mailbox<?> mailbox, BooleanSupplier awaitsEngine, BooleanSupplier awaitsStream) {
         super(mailbox);

@@ -7,27 +7,27 @@ import java.nio.ByteOrder;
 import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 
-/** The bytes of a connection that have been read and not been taken. Calls never wait. Thread rule: one thread. */
+/** The buffer of bytes read from a connection and not yet taken. Calls never block. Thread rule: one thread. */
 final class Arrived {
-    /** Some small frames for each call of the kernel; what is read here of a large payload is copied once more. */
+    /** Holds several small frames per system call; bytes of a large payload that land here are copied once more. */
     private static final int BYTES = 32 << 10;
 
     private final Wire wire;
     private final ByteBuffer in = ByteBuffer.allocateDirect(BYTES).order(ByteOrder.LITTLE_ENDIAN).limit(0);
     private final UnsafeBuffer bytes = new UnsafeBuffer(in.duplicate().clear());
-    /** Whether the kernel had fewer bytes than there was room, so that another call would find none. */
+    /** Whether the last read found fewer bytes than it had space for, so that another read would find none. */
     private boolean isDrained;
 
     Arrived(Wire wire) {
         this.wire = wire;
     }
 
-    /** The kernel may have bytes again. */
+    /** Allows another read, since the kernel may have bytes again. */
     void look() {
         isDrained = false;
     }
 
-    /** Reads until a number of bytes is here; returns whether it is. */
+    /** Reads until {@code wanted} bytes are available; returns whether they are. */
     boolean fill(int wanted) throws IOException {
         while (in.remaining() < wanted) {
             in.compact();
@@ -44,7 +44,7 @@ final class Arrived {
         return true;
     }
 
-    /** Moves bytes into a buffer, which has room; returns their number, 0 if none have arrived. */
+    /** Moves available bytes into a buffer with space; returns their number, 0 if none have arrived. */
     int readInto(ByteBuffer target) throws IOException {
         int length = Math.min(in.remaining(), target.remaining());
         if (length == 0) {
@@ -68,7 +68,7 @@ final class Arrived {
         return length;
     }
 
-    /** A number, {@code offset} bytes after the first byte that is here. */
+    /** Returns the number at {@code offset} bytes after the first available byte. */
     int getInt(int offset) {
         return in.getInt(in.position() + offset);
     }
@@ -78,19 +78,19 @@ final class Arrived {
         return in.getInt();
     }
 
-    /** Takes the first bytes; returns their place in {@link #bytes}, where they stay until the next read. */
+    /** Takes the first {@code length} bytes; returns their offset in {@link #bytes}, valid until the next read. */
     int take(int length) {
         int at = in.position();
         in.position(at + length);
         return at;
     }
 
-    /** A number at a place that {@link #take} has returned. */
+    /** Returns the number at an offset that {@link #take} has returned. */
     long getLong(int at) {
         return in.getLong(at);
     }
 
-    /** The memory. */
+    /** Returns the buffer's memory. */
     DirectBuffer bytes() {
         return bytes;
     }

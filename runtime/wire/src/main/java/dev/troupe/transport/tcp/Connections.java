@@ -20,24 +20,24 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes the connections of a node to the nodes of other machines, one for each line, and makes them again when they are
- * asked for again. Of two nodes the first one of the file calls; copies of snapshots are called for by their sender. A call
- * for a line that is not wanted yet waits for a while.
+ * The connections of a node to nodes of other machines, one for each line, which are made again after a failure. Of two
+ * nodes the one with the lower index calls; for copies of snapshots, the sender calls. A call for a line that is not wanted
+ * here yet waits for a while.
  *
- * <p>Thread rule: any thread; calls and answers have virtual threads of their own.
+ * <p>Thread rule: any thread; calls and answers have their own virtual threads.
  */
 public final class Connections implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(Connections.class);
-    /** The longest wait for a connection, for each answer, and for the other side's end. */
+    /** The longest wait for a connection, for each answer, and for the other side's close. */
     static final Duration PATIENCE = Duration.ofSeconds(5);
     private static final long FIRST_PAUSE_NANOS = 20_000_000;
     private static final long LONGEST_PAUSE_NANOS = 500_000_000;
-    /** Seconds without a byte after which the kernel asks whether the other machine is there, and between its questions. */
+    /** The idle time after which the kernel probes the other machine, and the interval of its probes. */
     private static final int KEEP_ALIVE_IDLE_SECONDS = 5;
     private static final int KEEP_ALIVE_INTERVAL_SECONDS = 2;
     private static final int KEEP_ALIVE_QUESTIONS = 5;
 
-    /** The most calls that wait for their line to be wanted here. */
+    /** The most calls that wait for their lines. */
     private static final int MOST_WAITING = 4096;
 
     private final int self;
@@ -46,34 +46,34 @@ public final class Connections implements AutoCloseable {
     private final DataPort port;
     private final Optional<Security> security;
     private final Map<LineName, Wanted> wanted = new ConcurrentHashMap<>();
-    /** Calls for lines that are not wanted yet; guarded by itself. */
+    /** The calls for lines that are not wanted yet; guarded by this map. */
     private final Map<LineName, Waiting> waiting = new HashMap<>();
-    /** Takes the calls of any node, by the number of its line. */
+    /** The receivers of copies, by the number of the line. */
     private final Map<Long, End> copies = new ConcurrentHashMap<>();
     private volatile boolean isClosed;
 
-    /** The end of a line in this process. Called on any thread, and must not wait. */
+    /** The owner of a line in this process. Called on any thread, and must not block. */
     public interface End {
-        /** A connection is made, in place of any before; the end closes it. */
+        /** Hands over a new connection, which replaces any earlier one; the owner closes it. */
         void onReady(Ready ready);
 
-        /** The other end has the line in a later epoch than this one. */
+        /** Reports that the other end has the line in a later epoch. */
         void onOvertaken(int epoch);
     }
 
-    /** A connection that is made: its hellos are exchanged. */
+    /** A connection after the exchange of hellos. */
     public record Ready(int node, Wire wire) {
-        /** Closes the connection, if no end takes it. */
+        /** Closes a connection that no end takes. */
         public void close() {
             Connections.close(wire);
         }
     }
 
-    /** A connection that an end wants; an object for each time that it is made. */
+    /** A line wanted by its owner; {@code once} distinguishes repeated requests. */
     private record Wanted(int since, End end, Object once) {
     }
 
-    /** A call that waits for its line to be wanted. */
+    /** A call that waits until its line is wanted. */
     private record Waiting(WireHello hello, Wire wire, long sinceNanos) {
         boolean isOver() {
             return System.nanoTime() - sinceNanos > PATIENCE.toNanos();
@@ -81,11 +81,11 @@ public final class Connections implements AutoCloseable {
     }
 
     /**
-     * Makes the connections of a node; calls of others are answered from then on.
+     * Creates the connections of a node, and begins to answer calls.
      *
-     * @param nodes this node and the addresses; the nodes of ranks do not matter
-     * @param port the data port of this node, which is closed with the connections
-     * @param security TLS, or empty for connections in the clear
+     * @param nodes this node, and the addresses of all; the places of ranks do not matter
+     * @param port the data port of this node, closed with the connections
+     * @param security TLS; empty for plain connections
      */
     public Connections(NodeMap nodes, DataPort port, Optional<Security> security) {
         this.nodes = nodes;
@@ -97,7 +97,7 @@ public final class Connections implements AutoCloseable {
     }
 
     /**
-     * Makes the connections of a node in the clear, on a data port of their own.
+     * Creates plain connections, on a data port of their own.
      *
      * @throws TransportException if the port cannot be opened
      */
@@ -117,9 +117,9 @@ public final class Connections implements AutoCloseable {
     }
 
     /**
-     * Wants a connection for a line, in place of any before.
+     * Requests a connection for a line, which replaces any earlier one.
      *
-     * @param since the epoch since which it is wanted, the same at both ends: calls of an earlier one are refused
+     * @param since the epoch of the request, the same at both ends; calls of an earlier epoch are refused
      */
     public void want(LineName line, int since, End end) {
         Wanted now = new Wanted(since, end, new Object());
@@ -138,12 +138,12 @@ public final class Connections implements AutoCloseable {
         };
     }
 
-    /** Wants no connection for a line any more, if an end had wanted it. */
+    /** Withdraws the request of an end for a line. */
     public void forget(LineName line, End end) {
         wanted.computeIfPresent(line, (_, what) -> what.end() == end ? null : what);
     }
 
-    /** Takes the copies of snapshots that any node sends to a number. */
+    /** Sets the receiver of copies of snapshots that nodes send to a number. */
     public void takeCopies(long number, End end) {
         copies.put(number, end);
     }
@@ -301,7 +301,7 @@ public final class Connections implements AutoCloseable {
         }
     }
 
-    /** Ends all calls, those that wait too, and closes the port; connections that are made remain. */
+    /** Ends all calls, waiting ones too, and closes the port; established connections remain open. */
     @Override
     public void close() {
         isClosed = true;

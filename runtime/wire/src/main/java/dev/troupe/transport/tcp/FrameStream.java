@@ -13,22 +13,20 @@ import org.agrona.MutableDirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /**
- * Frames on one connection, each way one after the other. A frame is the lengths of its header and payload (4 bytes each,
- * little-endian), the header, the payload, and after a payload its CRC32C and its state. A large payload is written from the
- * memory of the tensor itself and read into the memory of the other one, so that it is copied by the kernel alone; its
- * checksum follows it so that both sides compute it while the bytes are in a near cache. The first frame either way counts
- * frames, since a connection that breaks may have lost some. {@linkplain Nudges Nudges} have lengths alone.
+ * The frames on one connection, in both directions. A frame is the lengths of its header and payload (4 bytes each,
+ * little-endian), the header, and the payload with its CRC32C and its state. A large payload is written from one tensor's
+ * memory and read into the other's, so only the kernel copies it. Its checksum follows it, so that both sides compute it
+ * while the bytes are in a near cache. The first frame in each direction has the counts of frames, since a broken connection
+ * may have lost some. {@linkplain Nudges Nudges} have lengths only.
  *
- * <p>Calls never wait. Thread rule: one thread.
+ * <p>Calls never block. Thread rule: one thread.
  */
 public final class FrameStream implements AutoCloseable {
-    /**
-     * The largest payload: of 0.1 ms at 3 GB/s, and 2 ms at 1 Gbit/s, for which other frames wait. It fits a level 2 cache.
-     */
+    /** The largest payload: 0.1 ms at 3 GB/s and 2 ms at 1 Gbit/s, for which other frames wait. It fits a level 2 cache. */
     public static final int MOST_PAYLOAD = 256 << 10;
-    /** The largest payload that is copied next to its header, so that one call of the kernel serves many of them. */
+    /** The largest payload that is copied next to its header, so that one system call writes many frames. */
     public static final int MOST_COPIED = 8 << 10;
-    /** The bytes of a header's checksum, if it is {@linkplain #seal sealed}. */
+    /** The bytes of a {@linkplain #seal sealed} header's checksum. */
     public static final int SEAL_BYTES = Integer.BYTES;
     private static final int MOST_HEADER = 256;
     private static final int PREFIX_BYTES = 2 * Integer.BYTES;
@@ -70,11 +68,11 @@ public final class FrameStream implements AutoCloseable {
     private boolean awaitsTrailer;
 
     /**
-     * Takes a connection that is ready.
+     * Creates the stream of an established connection.
      *
-     * @param rest of the thread that this belongs to
-     * @param written frames to the other process that were written to connections before
-     * @param read frames of the other process that were read from connections before
+     * @param rest the rest of the stream's thread
+     * @param written the frames written to earlier connections of the line
+     * @param read the frames read from earlier connections of the line
      */
     public FrameStream(Connections.Ready ready, Rest rest, long written, long read) throws IOException {
         this.wire = ready.wire();
@@ -89,12 +87,12 @@ public final class FrameStream implements AutoCloseable {
         this.read = read;
     }
 
-    /** Returns the frames that were written to this connection and those before. */
+    /** Returns the frames written to this connection and earlier ones. */
     public long written() {
         return written;
     }
 
-    /** Returns the frames that were read from this connection and those before. */
+    /** Returns the frames read from this connection and earlier ones. */
     public long read() {
         return read;
     }
@@ -103,16 +101,17 @@ public final class FrameStream implements AutoCloseable {
         return ByteBuffer.allocateDirect(bytes).order(ByteOrder.LITTLE_ENDIAN);
     }
 
-    /** Whether a frame can begin now. */
+    /** Returns whether a frame can begin now. */
     public boolean hasRoom() {
         return !payload.hasRemaining()
                 && OUT_BYTES - out.remaining() >= PREFIX_BYTES + MOST_HEADER + MOST_COPIED + 2 * TRAILER_BYTES;
     }
 
     /**
-     * Begins a frame, if there is room; {@link #commit} or {@link #abort} is next.
+     * Begins a frame; {@link #hasRoom} must be true, and {@link #commit} or {@link #abort} is next.
      *
-     * @return the place of its header in {@link #buffer}; a payload of at most {@link #MOST_COPIED} bytes goes after it
+     * @return the offset of its header in {@link #buffer}; a payload of at most {@link #MOST_COPIED} bytes follows the
+     *         header
      */
     public int begin(int headerBytes, int payloadBytes) {
         if (out.position() > 0) {
@@ -126,12 +125,12 @@ public final class FrameStream implements AutoCloseable {
         return at;
     }
 
-    /** Returns the memory of the frame that was begun. */
+    /** Returns the memory of the current frame. */
     public MutableDirectBuffer buffer() {
         return outBytes;
     }
 
-    /** Writes a checksum into the last {@link #SEAL_BYTES} of the header of the frame that was begun. */
+    /** Writes a checksum into the last {@link #SEAL_BYTES} of the current frame's header. */
     public void seal(int headerBytes) {
         int at = frameStart + PREFIX_BYTES;
         int end = at + headerBytes - SEAL_BYTES;
@@ -140,15 +139,15 @@ public final class FrameStream implements AutoCloseable {
         outBytes.putInt(end, (int) outCrc.getValue(), ByteOrder.LITTLE_ENDIAN);
     }
 
-    /** Takes the frame back that was begun. */
+    /** Takes back the current frame. */
     public void abort() {
         out.limit(frameStart);
     }
 
     /**
-     * Ends a frame; its payload, if any, follows its header.
+     * Ends a frame; its payload, if any, follows its header in {@link #buffer}.
      *
-     * @param isDamaged whether its checksum is not to fit
+     * @param isDamaged whether to write a wrong checksum
      */
     public void commit(int headerBytes, int payloadBytes, boolean isDamaged) {
         int start = frameStart + PREFIX_BYTES + headerBytes;
@@ -168,7 +167,7 @@ public final class FrameStream implements AutoCloseable {
     }
 
     /**
-     * Ends a frame with a payload in memory, which must stay as it is until {@link #push} has returned true, or {@link
+     * Ends a frame with a payload in memory, which must not change until {@link #push} has returned true, or {@link
      * #withdraw}.
      */
     public void commit(int headerBytes, MemorySegment itsPayload, boolean isDamaged) {
@@ -186,7 +185,7 @@ public final class FrameStream implements AutoCloseable {
         out.putInt(at, checksum).putInt(at + Integer.BYTES, itsState);
     }
 
-    /** Writes what the kernel takes; returns whether no payload in memory is left to be written. */
+    /** Writes the bytes that the kernel accepts; returns whether no payload in memory is left to write. */
     public boolean push() throws IOException {
         if (!payload.hasRemaining()) {
             return true;
@@ -209,7 +208,7 @@ public final class FrameStream implements AutoCloseable {
         return true;
     }
 
-    /** Writes what the kernel takes, and a nudge when it is due; returns whether the kernel has taken all. */
+    /** Writes the bytes that the kernel accepts, and a nudge if it is due; returns whether all bytes are written. */
     public boolean flush() throws IOException {
         boolean isDone = push();
         long now = System.nanoTime();
@@ -231,7 +230,7 @@ public final class FrameStream implements AutoCloseable {
         return isDone;
     }
 
-    /** Says to the selector whether room in the socket is waited for. */
+    /** Sets whether the selector waits for space in the socket. */
     private void watchRoom(boolean isAwaited) {
         if (isAwaited != awaitsRoom) {
             awaitsRoom = isAwaited;
@@ -239,7 +238,7 @@ public final class FrameStream implements AutoCloseable {
         }
     }
 
-    /** Says to the selector whether bytes from the other side are waited for, as they are at first. */
+    /** Sets whether the selector waits for bytes from the other side; it does at first. */
     public void watchData(boolean isAwaited) {
         if (isAwaited != awaitsData) {
             awaitsData = isAwaited;
@@ -251,9 +250,7 @@ public final class FrameStream implements AutoCloseable {
         key.interestOps((awaitsData ? SelectionKey.OP_READ : 0) | (awaitsRoom ? SelectionKey.OP_WRITE : 0));
     }
 
-    /**
-     * The memory of the payload that is being written changes from now on: what is left of it is sent as zeros, and refused.
-     */
+    /** Releases the memory of the payload in progress: its rest is sent as zeros, and the receiver drops it. */
     public void withdraw() {
         if (payload.hasRemaining()) {
             payload = ZEROS.duplicate().limit(payload.remaining());
@@ -262,9 +259,9 @@ public final class FrameStream implements AutoCloseable {
     }
 
     /**
-     * Reads the bytes that have arrived, up to about a limit; returns their number.
+     * Reads arrived bytes, up to about {@code most}; returns their number.
      *
-     * @throws IOException if the connection is broken, or carries what is no frame
+     * @throws IOException if the connection is broken, or carries bytes that are no frame
      */
     public int read(FrameReader reader, int most) throws IOException {
         int taken = 0;
@@ -361,14 +358,14 @@ public final class FrameStream implements AutoCloseable {
         inCrc.reset();
     }
 
-    /** Ends the connection in order: the other side gets all bytes that the kernel has taken, and then its end. */
+    /** Closes the connection in order: the other side receives all bytes that the kernel has accepted. */
     void end() {
         key.cancel();
         rest.settle();
         LingeringClose.begin(wire);
     }
 
-    /** Breaks the connection off. */
+    /** Breaks the connection. */
     @Override
     public void close() {
         Connections.close(wire);

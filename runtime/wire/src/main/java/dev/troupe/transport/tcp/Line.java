@@ -18,9 +18,9 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /**
- * The end of a line: its connection to another process of another machine, and from it, while there is one. One that breaks
- * is made again, and taken by {@link #poll}; both sides then report how many frames they have written and read, so that lost
- * ones are noticed. One that takes no bytes any more is read to its end, since the other side may have sent the reason.
+ * One end of a line: the carrier over a connection to a process of another machine. A broken connection is made again, and
+ * {@link #poll} adopts it. Both sides then exchange their counts of frames, which reveals lost ones. After a failed write
+ * the connection is still read to its end, since the other side may have sent the reason.
  *
  * <p>Thread rule: one thread; a new connection wakes its {@link Rest}.
  */
@@ -38,9 +38,9 @@ public final class Line implements FrameWay, Connections.End {
     private volatile boolean isClosed;
     private volatile int overtakenBy = NEVER;
     private final Window window = new Window();
-    /** Large payloads that are written in place; null until there is one. */
+    /** Memory for large payloads without memory of their own; null until needed. */
     private UnsafeBuffer staging;
-    /** Null while there is no connection. */
+    /** Null while disconnected. */
     private FrameStream stream;
     private int connection;
     private long written;
@@ -49,16 +49,16 @@ public final class Line implements FrameWay, Connections.End {
     private int headerBytes;
     private int payloadBytes;
     private boolean isDamaged;
-    /** Whether a frame is committed in part. */
+    /** Whether a committed frame is incomplete. */
     private boolean isWriting;
-    /** The failure after which the connection takes no bytes any more, or null. */
+    /** The failure since which the connection accepts no bytes, or null. */
     private IOException failure;
 
     /**
-     * Wants the connection.
+     * Creates a line, and requests its connection.
      *
-     * @param since the epoch since which it is wanted, the same at both ends
-     * @param rest of the thread that this belongs to
+     * @param since the epoch of the request, the same at both ends
+     * @param rest the rest of the line's thread
      * @param maxPayload the most bytes of a payload, at most {@link FrameStream#MOST_PAYLOAD}
      * @param isSealed whether headers end with {@link FrameStream#SEAL_BYTES} free bytes for a checksum
      */
@@ -94,7 +94,7 @@ public final class Line implements FrameWay, Connections.End {
         rest.wake();
     }
 
-    /** Returns the later epoch in which the other end has the line; empty if there is none. */
+    /** Returns the later epoch in which the other end has the line, if any. */
     public Optional<Integer> overtakenBy() {
         return overtakenBy == NEVER ? Optional.empty() : Optional.of(overtakenBy);
     }
@@ -233,7 +233,7 @@ public final class Line implements FrameWay, Connections.End {
         }
     }
 
-    /** {@inheritDoc} Frames that are lost with a connection are counted when there is another. */
+    /** {@inheritDoc} Frames that are lost with a connection are counted on the next one. */
     @Override
     public boolean flush() {
         try {
@@ -244,7 +244,7 @@ public final class Line implements FrameWay, Connections.End {
         }
     }
 
-    /** {@inheritDoc} Returns the bytes that have arrived, or 1 if the connection has broken. */
+    /** {@inheritDoc} Returns the number of arrived bytes, or 1 if the connection broke. */
     @Override
     public int poll(FrameReader reader, int mostBytes) {
         renew();
@@ -260,7 +260,7 @@ public final class Line implements FrameWay, Connections.End {
         }
     }
 
-    /** Takes a connection that was made since the last call, in place of any before. */
+    /** Adopts a connection made since the last call, in place of any earlier one. */
     private void renew() {
         Connections.Ready ready = made.getPlain() == null ? null : made.getAndSet(null);
         if (ready == null) {
@@ -275,9 +275,9 @@ public final class Line implements FrameWay, Connections.End {
         }
     }
 
-    /** Gives up the connection after a failure, and wants another. */
+    /** Drops the connection after a failure, and requests another. */
     private int broken(IOException why) {
-        // A process that ends closes its connections; the others learn of its end elsewhere.
+        // An ending process closes its connections; the others detect its end elsewhere.
         LOG.atLevel(why instanceof EOFException ? Level.DEBUG : Level.WARN)
                 .log("the connection to node {} broke and is made again: {}", name.node(), why.toString());
         drop();
@@ -297,7 +297,7 @@ public final class Line implements FrameWay, Connections.End {
         }
     }
 
-    /** Reports to the selector whether bytes from the other side are awaited. */
+    /** Sets whether the selector waits for bytes from the other side. */
     public void watchData(boolean isAwaited) {
         if (stream != null) {
             stream.watchData(isAwaited);
@@ -309,7 +309,7 @@ public final class Line implements FrameWay, Connections.End {
         return stream != null && failure == null;
     }
 
-    /** {@inheritDoc} Never: a connection that breaks is made again. */
+    /** {@inheritDoc} Always false, since a broken connection is made again. */
     @Override
     public boolean isClosed() {
         return false;
@@ -320,7 +320,7 @@ public final class Line implements FrameWay, Connections.End {
         return connection;
     }
 
-    /** Ends the connection after its last frames, and wants none any more. Closing twice has no effect. */
+    /** Closes the connection after its last frames, and withdraws the request. Closing twice has no effect. */
     @Override
     public void close() {
         isClosed = true;

@@ -3,10 +3,10 @@ package dev.troupe.transport.tcp;
 import java.util.Objects;
 
 /**
- * The name of a line between this node and another, the same at both of its ends but for the node.
+ * The name of a line between this node and another; the other end has the same name with this node.
  *
  * @param purpose its use
- * @param number distinguishes the line from others of the purpose between the two nodes
+ * @param number distinguishes lines of one purpose between two nodes
  */
 public record LineName(int node, Purpose purpose, long number) {
     public LineName {
@@ -19,7 +19,7 @@ public record LineName(int node, Purpose purpose, long number) {
         TENSORS(1),
         /** Frames between two members of a process group. */
         GROUP(2),
-        /** Copies of snapshots, to the node that is called. */
+        /** Copies of snapshots, to the called node. */
         COPIES(3);
 
         private final int code;
@@ -33,7 +33,7 @@ public record LineName(int node, Purpose purpose, long number) {
         }
     }
 
-    /** The only line of tensors to a node. */
+    /** Returns the only line of tensors to a node. */
     public static LineName tensors(int node) {
         return new LineName(node, Purpose.TENSORS, 0);
     }

@@ -7,11 +7,11 @@ import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The end of a connection, of which the other side may lack the last bytes. If the socket were closed at once, the kernel
- * would answer bytes that arrive later, or that nobody has read, with a reset, and discard the bytes that it has not sent.
- * So the connection is closed for writing, and closed for reading once the other side has closed it too.
+ * The end of a connection that lets its last bytes arrive. If the socket were closed at once, the kernel would answer unread
+ * or later bytes with a reset, and discard its unsent bytes. So the connection is closed for writing first, and fully once
+ * the other side has closed it too.
  *
- * <p>Thread rule: begun on any thread; a virtual thread of its own does the rest.
+ * <p>Thread rule: begun on any thread; a virtual thread does the rest.
  */
 final class LingeringClose {
     private static final Duration LOOK_AGAIN = Duration.ofMillis(10);
@@ -20,14 +20,14 @@ final class LingeringClose {
     private LingeringClose() {
     }
 
-    /** Begins to close a connection that does not wait and that no selector watches any more. */
+    /** Begins to close a non-blocking connection that no selector watches. */
     static void begin(Wire wire) {
         Thread.ofVirtual().name("lingering-close").start(() -> {
             try {
                 wire.socket().shutdownOutput();
                 awaitEnd(wire.socket());
             } catch (IOException _) {
-                // The other side has broken it off.
+                // The other side has broken the connection.
             } finally {
                 Connections.close(wire);
             }

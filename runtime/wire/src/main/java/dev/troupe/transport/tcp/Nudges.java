@@ -3,10 +3,10 @@ package dev.troupe.transport.tcp;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The times at which an idle connection sends a few bytes after its last frame. If a network loses the last packets, TCP
- * learns of it by an acknowledgement of later ones and sends them again at once; without later ones it waits for its timer,
- * of 200 ms at least (RFC 8985, section 7, shortens that if more than one packet is in flight). A nudge may be lost too, or
- * wait in the kernel after a long message, so several follow, each after four times the pause.
+ * The schedule of nudges: a few bytes that an idle connection sends after its last frame. If a network loses the last
+ * packets, TCP detects the loss by the acknowledgement of later ones. Without later packets it waits for its timer, at least
+ * 200 ms (RFC 8985, section 7, shortens that if several packets are in flight). A nudge may be lost too, or wait in the
+ * kernel after a long message, so several follow, each after four times the previous pause.
  *
  * <p>Thread rule: one thread.
  */
@@ -21,7 +21,7 @@ final class Nudges {
     private long dueNanos;
     private boolean isOver = true;
 
-    /** Returns whether one is to be sent now, and counts it as sent. */
+    /** Returns whether a nudge is due, and counts it as sent. */
     boolean isDue(long nowNanos) {
         if (isOver || nowNanos - dueNanos < 0) {
             return false;
@@ -33,9 +33,10 @@ final class Nudges {
     }
 
     /**
-     * The kernel has all bytes: returns the time until the next nudge, or the longest time if none follows.
+     * Returns the time until the next nudge, or {@link Long#MAX_VALUE} if none follows; called when the kernel has all
+     * bytes.
      *
-     * @param written the frames that were written until now; a new one serves those before it as a nudge
+     * @param written the frames written so far; a new frame serves as a nudge for earlier ones
      */
     long nanosUntilDue(long written, long nowNanos) {
         if (written != frames) {
@@ -47,7 +48,7 @@ final class Nudges {
         return isOver ? Long.MAX_VALUE : dueNanos - nowNanos;
     }
 
-    /** Bytes wait for room in the kernel: the pauses begin again when it has all. */
+    /** Restarts the pauses, since bytes wait for space in the kernel. */
     void startAgain() {
         frames = UNKNOWN;
         isOver = true;

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 
-/** A connection without TLS. */
+/** A connection without encryption. */
 record PlainWire(SocketChannel socket) implements Wire {
     @Override
     public int read(ByteBuffer into) throws IOException {

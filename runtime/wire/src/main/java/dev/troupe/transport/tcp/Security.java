@@ -7,9 +7,9 @@ import javax.net.ssl.SSLSession;
 /** TLS for connections between nodes. Any thread. */
 public interface Security {
     /**
-     * Returns an engine for one connection, which shows this node's certificate and asks for the other side's.
+     * Returns a TLS engine for one connection, with this node's certificate; it requires the other side's.
      *
-     * @param isCaller whether this node has called the other
+     * @param isCaller whether this node made the call
      * @throws IOException if a certificate cannot be read
      */
     SSLEngine engine(boolean isCaller) throws IOException;
@@ -17,7 +17,7 @@ public interface Security {
     /**
      * Checks the other side of a session after its handshake.
      *
-     * @throws IOException if its certificate is not of a node of this cluster
+     * @throws IOException if no node of this cluster has its certificate
      */
     void require(SSLSession session) throws IOException;
 }

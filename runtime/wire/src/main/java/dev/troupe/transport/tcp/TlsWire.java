@@ -9,19 +9,19 @@ import javax.net.ssl.SSLEngineResult;
 import javax.net.ssl.SSLEngineResult.HandshakeStatus;
 import javax.net.ssl.SSLException;
 
-/** A connection inside TLS. The handshake waits; after it no call does. */
+/** A connection inside TLS. The handshake blocks, all later calls do not. */
 final class TlsWire implements Wire {
-    /** Records that are encrypted before the kernel is called: 128 KiB in a near cache. */
+    /** The number of records that are encrypted before each system call: 128 KiB, which fits a near cache. */
     private static final int RECORDS = 8;
     private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
 
     private final SocketChannel socket;
     private final SSLEngine engine;
-    /** Encrypted bytes that were read, and not decrypted yet. */
+    /** Encrypted bytes that are read and not decrypted. */
     private final ByteBuffer in;
-    /** Encrypted bytes that the kernel has not taken yet. */
+    /** Encrypted bytes that the kernel has not accepted. */
     private final ByteBuffer out;
-    /** The rest of a record that was decrypted and had no room at its reader. */
+    /** The rest of a decrypted record for which its reader had no space. */
     private final ByteBuffer rest;
 
     private TlsWire(SocketChannel socket, SSLEngine engine) {
@@ -34,7 +34,7 @@ final class TlsWire implements Wire {
     }
 
     /**
-     * Shakes hands on a connection that waits, and is left so.
+     * Performs the handshake on a blocking connection, which stays blocking.
      *
      * @throws IOException if either side does not accept the other, or does not answer in time
      */
@@ -69,7 +69,7 @@ final class TlsWire implements Wire {
         rest.flip();
         if (result.getStatus() == SSLEngineResult.Status.BUFFER_UNDERFLOW) {
             in.compact();
-            // The stream of a blocking channel's socket ends a read in time, which the channel does not.
+            // Read through the socket's stream, since a blocking channel has no read timeout.
             byte[] bytes = new byte[in.remaining()];
             int length = socket.socket().getInputStream().read(bytes);
             if (length < 0) {
@@ -90,7 +90,7 @@ final class TlsWire implements Wire {
         return engine.getHandshakeStatus();
     }
 
-    /** Encrypts one record after those that wait; without room for it, nothing is taken. */
+    /** Encrypts one record and appends it; without space for it, nothing is taken. */
     private SSLEngineResult wrap(ByteBuffer from) throws IOException {
         int start = out.hasRemaining() ? out.position() : 0;
         int end = out.hasRemaining() ? out.limit() : 0;
@@ -134,7 +134,7 @@ final class TlsWire implements Wire {
         return length == 0 && isEnd ? -1 : length;
     }
 
-    /** Decrypts a record; returns false if no whole one has been read. */
+    /** Decrypts a record; returns false if no complete one has been read. */
     private boolean decrypt(ByteBuffer into) throws IOException {
         if (!in.hasRemaining()) {
             return false;

@@ -11,26 +11,26 @@ import org.agrona.DirectBuffer;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /**
- * The frame of a connection that has been read and not been taken yet: the header, which is {@linkplain FrameStream#seal
- * sealed}, and after it the payload, in memory of this object. While it is here no other is read.
+ * The last frame read from a connection: its {@linkplain FrameStream#seal sealed} header and its payload, in memory of this
+ * object. No other frame is read until it is taken.
  *
  * <p>Thread rule: one thread.
  */
 public final class WholeFrame implements FrameReader {
-    /** Receives the numbers of frames that were lost with a connection, or damaged on the way. */
+    /** The receiver of the numbers of lost or damaged frames. */
     @FunctionalInterface
     public interface Losses {
-        /** As {@link FrameReader#onLost}; a damaged frame is one from the other side. */
+        /** Reports lost frames as {@link FrameReader#onLost}; a damaged frame counts as lost from the other side. */
         void onLost(long from, long to);
     }
 
-    /** Finds a better place for a payload. */
+    /** The choice of another place for a payload. */
     @FunctionalInterface
     public interface Place {
         /**
-         * Returns the memory of a payload, of its size; {@link MemorySegment#NULL} for that after the header.
+         * Returns memory of the payload's size, or {@link MemorySegment#NULL} to place the payload after the header.
          *
-         * @param frame its header, in {@link WholeFrame#buffer}
+         * @param frame has the header, in {@link WholeFrame#buffer}
          */
         MemorySegment of(WholeFrame frame);
     }
@@ -47,10 +47,10 @@ public final class WholeFrame implements FrameReader {
     private boolean isHere;
 
     /**
-     * Makes room for a frame.
+     * Creates the memory of a frame.
      *
-     * @param headerBytes of every frame
-     * @param mostPayload the most bytes of a payload
+     * @param headerBytes the size of every header
+     * @param mostPayload the largest payload in bytes
      */
     public WholeFrame(int headerBytes, int mostPayload, Losses losses, Place place) {
         this.headerBytes = headerBytes;
@@ -62,9 +62,9 @@ public final class WholeFrame implements FrameReader {
     }
 
     /**
-     * Reads of a connection until a frame is here; returns whether bytes were read.
+     * Reads from a connection until a frame is complete; returns whether bytes were read.
      *
-     * @throws IOException if the connection is broken, or carries something else
+     * @throws IOException if the connection is broken, or carries bytes that are no frame
      */
     public boolean readFrom(FrameStream stream) throws IOException {
         return stream.read(this, Integer.MAX_VALUE) > 0;
@@ -79,12 +79,12 @@ public final class WholeFrame implements FrameReader {
         return isHere;
     }
 
-    /** The header, and after it the payload unless that {@linkplain #isPlaced has another place}. */
+    /** Returns the header, followed by the payload unless it {@linkplain #isPlaced has another place}. */
     public DirectBuffer buffer() {
         return buffer;
     }
 
-    /** The memory of {@link #buffer}. */
+    /** Returns the memory of {@link #buffer}. */
     public MemorySegment memory() {
         return memory;
     }
@@ -93,17 +93,17 @@ public final class WholeFrame implements FrameReader {
         return payloadBytes;
     }
 
-    /** Bytes of header and payload. */
+    /** Returns the bytes of header and payload. */
     public int length() {
         return headerBytes + payloadBytes;
     }
 
-    /** Whether the payload is in the memory of the {@link Place}. */
+    /** Returns whether the payload is in the memory chosen by {@link Place}. */
     public boolean isPlaced() {
         return isPlaced;
     }
 
-    /** The frame has been taken, so that the next one may be read. */
+    /** Marks the frame as taken, so that the next one may be read. */
     public void taken() {
         isHere = false;
     }

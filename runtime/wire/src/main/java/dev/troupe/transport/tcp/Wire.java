@@ -5,15 +5,15 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
 
-/** The bytes of one connection. Calls never wait. Thread rule: one thread, or one after the other. */
+/** The bytes of one connection. Calls never block. Thread rule: one thread at a time. */
 interface Wire extends Closeable {
-    /** Reads arrived bytes into a buffer with room; returns their number, 0 if there are none, -1 at the end. */
+    /** Reads arrived bytes into a buffer with space; returns their number, 0 if none have arrived, -1 at the end. */
     int read(ByteBuffer into) throws IOException;
 
-    /** Takes bytes from the buffers, one after the other, until it can take no more. */
+    /** Takes bytes from the buffers, in order, as far as it has space. */
     void write(ByteBuffer[] from) throws IOException;
 
-    /** Passes on the bytes it has taken; returns whether the kernel has all of them. */
+    /** Flushes the taken bytes; returns whether the kernel has accepted all. */
     boolean flush() throws IOException;
 
     SocketChannel socket();

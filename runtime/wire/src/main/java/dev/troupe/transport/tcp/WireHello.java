@@ -11,17 +11,17 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The first message of either side of a connection; all numbers big-endian.
+ * The first message of each side of a connection; all numbers big-endian.
  *
- * @param addresses a number that follows from the addresses of all nodes, so that clusters do not mix
- * @param from the node that sends it
- * @param to the node that it takes the other side for
- * @param purpose the code of what the line carries
+ * @param addresses a hash of all nodes' addresses, so that clusters do not mix
+ * @param from the sending node
+ * @param to the node that the sender expects at the other end
+ * @param purpose the code of the line's use
  * @param number the number of the line
- * @param since the epoch since which the line is wanted: another means an end of before, or one that is ahead
+ * @param since the epoch of the request for the line; another epoch means an obsolete end, or one that is ahead
  */
 record WireHello(int addresses, int from, int to, int purpose, long number, int since) {
-    /** "troupe" with the version of the frames on the connection. */
+    /** "troupe" with the version of the frames. */
     private static final long MAGIC = 0x74726f757065_0003L;
     static final int BYTES = 2 * Long.BYTES + 5 * Integer.BYTES;
     private static final long LOOK_AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
@@ -30,25 +30,25 @@ record WireHello(int addresses, int from, int to, int purpose, long number, int 
         return nodes.endpoints().toString().hashCode();
     }
 
-    /** The hello of an end of a line, in an epoch. */
+    /** Returns the hello of an end of a line, in an epoch. */
     static WireHello of(int addresses, int self, LineName line, int since) {
         return new WireHello(addresses, self, line.node(), line.purpose().code(), line.number(), since);
     }
 
-    /** The other side's hello that fits this one. */
+    /** Returns the hello with which the other side must answer this one. */
     WireHello answered() {
         return new WireHello(addresses, to, from, purpose, number, since);
     }
 
-    /** This hello with another epoch. */
+    /** Returns this hello with another epoch. */
     WireHello of(int epoch) {
         return new WireHello(addresses, from, to, purpose, number, epoch);
     }
 
     /**
-     * The line of the sender's end, as this process names it.
+     * Returns the name of the sender's line in this process.
      *
-     * @throws ProtocolException if there is no such purpose
+     * @throws ProtocolException if the purpose is unknown
      */
     LineName line() throws ProtocolException {
         for (LineName.Purpose each : LineName.Purpose.values()) {
@@ -69,7 +69,7 @@ record WireHello(int addresses, int from, int to, int purpose, long number, int 
     }
 
     /**
-     * Waits for the hello of the other side of a wire that does not wait.
+     * Waits for the other side's hello, on a non-blocking wire.
      *
      * @throws IOException if other bytes arrive, or none in time
      */

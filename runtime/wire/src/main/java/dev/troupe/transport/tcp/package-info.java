@@ -1,5 +1,5 @@
 /**
- * TCP connections between the processes of two nodes, plain or inside TLS: how they are made and made again, and the
- * frames on them. What a frame means is the caller's.
+ * TCP connections between the processes of two nodes, plain or inside TLS: their setup, their renewal after a failure, and
+ * the frames on them. Callers define the content of frames.
  */
 package dev.troupe.transport.tcp;

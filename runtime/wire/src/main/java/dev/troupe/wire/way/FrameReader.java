@@ -4,37 +4,37 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import org.agrona.DirectBuffer;
 
-/** Takes the frames of a connection. Thread rule: the thread of the connection. */
+/** The receiver of a connection's frames. Thread rule: the connection's thread. */
 public interface FrameReader {
     /**
-     * A connection before broke with frames on their way.
+     * Reports frames that were lost with an earlier connection.
      *
-     * @param from the number of frames from the other side that never arrived
-     * @param to the number of frames to the other side that never arrived
+     * @param from the number of lost frames from the other side
+     * @param to the number of lost frames to the other side
      */
     void onLost(long from, long to);
 
     /**
-     * A header has arrived.
+     * Handles a header.
      *
-     * @param payloadBytes bytes that follow, 0 if there are none
-     * @return the memory of the payload, of its size; or {@link MemorySegment#NULL} to read past it
-     * @throws IOException if nothing after it can be trusted; the caller must close the stream
+     * @param payloadBytes the size of the payload that follows; 0 for none
+     * @return memory of the payload's size to read it into, or {@link MemorySegment#NULL} to skip it
+     * @throws IOException if the rest of the connection cannot be trusted; the caller must close the stream
      */
     MemorySegment onHeader(DirectBuffer buffer, int offset, int length, int payloadBytes) throws IOException;
 
-    /** Whether no frame is to be read for now. */
+    /** Returns whether to read no more frames for now. */
     default boolean isFull() {
         return false;
     }
 
-    /** Whether the memory of the payload that is being read may still be written to. */
+    /** Returns whether the memory of the payload being read may still be written to. */
     boolean isWanted();
 
     /**
-     * A payload that was not read past is there.
+     * Handles a payload that was read into memory.
      *
-     * @param isWhole whether it fits its checksum
+     * @param isWhole whether its checksum is right
      */
     void onPayload(boolean isWhole);
 }

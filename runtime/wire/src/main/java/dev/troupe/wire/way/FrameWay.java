@@ -4,13 +4,13 @@ import java.lang.foreign.MemorySegment;
 import org.agrona.MutableDirectBuffer;
 
 /**
- * A way for frames to another process. A sender claims a frame, writes its header and perhaps its payload, and commits it.
- * No call waits. The defaults suit a carrier that copies each frame when it is committed, and goes one way.
+ * The carrier of frames to another process. A sender claims a frame, writes its header and perhaps its payload, and commits
+ * it. No call blocks. The defaults suit a one-way carrier that copies each frame at its commit.
  *
  * <p>Thread rule: one thread.
  */
 public interface FrameWay extends AutoCloseable {
-    /** Returns the most bytes of a payload after a header of a size. */
+    /** Returns the most bytes of a payload after a header of {@code headerBytes}. */
     int maxPayload(int headerBytes);
 
     /** Claims a frame; after {@link Outcome#ACCEPTED}, {@link #commit} or {@link #abort} is next. */
@@ -19,18 +19,18 @@ public interface FrameWay extends AutoCloseable {
     /** Returns the memory of the header of the claimed frame. */
     MutableDirectBuffer buffer();
 
-    /** Returns the place of the header in {@link #buffer}. */
+    /** Returns the offset of the header in {@link #buffer}. */
     int offset();
 
     /** Returns the memory for the payload of the claimed frame, to be filled before {@link #commit()}. */
     MemorySegment payload();
 
-    /** Makes the payload's checksum wrong; returns false if the way has no checksum of its own. */
+    /** Damages the payload's checksum; returns false if this carrier has no checksum of its own. */
     default boolean damage() {
         return false;
     }
 
-    /** Whether a payload of a size is written from the memory of its owner, without a copy. */
+    /** Returns whether a payload of this size is written from its owner's memory, without a copy. */
     default boolean readsMemory(int payloadBytes) {
         return false;
     }
@@ -41,48 +41,48 @@ public interface FrameWay extends AutoCloseable {
     /**
      * Sends the claimed frame, with a part of memory as its payload.
      *
-     * @param from the first byte of that part
-     * @return {@link Outcome#ACCEPTED} if the memory is not read any more; otherwise a part of the frame is still here: no
-     *     other may be sent before {@link #push} has returned something else than {@link Outcome#BACK_PRESSURED}
+     * @param from the offset of the payload in {@code source}
+     * @return {@link Outcome#ACCEPTED} if the memory is no longer read; otherwise the frame is incomplete, and no other may
+     *         be sent until {@link #push} returns another outcome than {@link Outcome#BACK_PRESSURED}
      */
     Outcome commit(MemorySegment source, long from);
 
     /** Takes the claimed frame back. */
     void abort();
 
-    /** Whether a frame has been committed in part, and {@link #push} has not returned its end. */
+    /** Returns whether a committed frame is incomplete. */
     default boolean isWriting() {
         return false;
     }
 
     /**
-     * Continues the frame that was committed in part.
+     * Continues an incomplete frame.
      *
-     * @return {@link Outcome#ACCEPTED} if the memory of its payload is not read any more; {@link Outcome#NOT_CONNECTED} if
-     *     the connection broke, so that the frame has to be sent again
+     * @return {@link Outcome#ACCEPTED} if its payload's memory is no longer read; {@link Outcome#NOT_CONNECTED} if the
+     *         connection broke, so that the frame must be sent again
      */
     default Outcome push() {
         return Outcome.ACCEPTED;
     }
 
-    /** Reads the payload of the frame that was committed in part no further: its receiver will refuse it. */
+    /** Stops reading the payload of an incomplete frame, which its receiver will then refuse. */
     default void withdraw() {
-        // It was copied when it was committed.
+        // The payload was copied at the commit.
     }
 
-    /** Passes on the frames that were committed; returns whether none is left in this process. */
+    /** Flushes the committed frames; returns whether all have left this process. */
     default boolean flush() {
         return true;
     }
 
-    /** Takes a new connection, and reads frames of the other side, if there are any; returns the amount of work. */
+    /** Adopts a new connection, and reads frames of the other side; returns the amount of work. */
     default int poll(FrameReader reader, int mostBytes) {
         return 0;
     }
 
     boolean isConnected();
 
-    /** Whether no frame can be sent any more. */
+    /** Returns whether the way is closed for ever. */
     boolean isClosed();
 
     /** Returns the number of the connection, which changes if frames may have been lost. */
@@ -90,11 +90,11 @@ public interface FrameWay extends AutoCloseable {
         return 0;
     }
 
-    /** Ends the way; the frames that it has taken arrive. */
+    /** Closes the way; committed frames still arrive. */
     @Override
     void close();
 
-    /** Ends the way, and discards the frames that have not been read: the reader may have died. */
+    /** Closes the way, and discards unread frames, since their reader may have died. */
     default void revoke() {
         close();
     }

@@ -4,20 +4,20 @@ import io.aeron.Publication;
 
 /** The outcome of an attempt to send a frame, in Aeron's words. */
 public enum Outcome {
-    /** The frame is taken. */
+    /** The frame was accepted. */
     ACCEPTED,
-    /** The receiver has not read enough yet: try again at a later turn. */
+    /** The receiver has read too little; try again later. */
     BACK_PRESSURED,
-    /** No receiver is connected: try again at a later turn. */
+    /** No receiver is connected; try again later. */
     NOT_CONNECTED,
-    /** The stream changes to its next term: the next attempt succeeds. */
+    /** The stream is changing to its next term; the next attempt succeeds. */
     ADMIN_ACTION,
-    /** The way is closed, and takes no frame any more. */
+    /** The way is closed. */
     CLOSED,
-    /** The stream has carried all the bytes that Aeron can number, and takes no frame any more. */
+    /** The stream has reached Aeron's largest position. */
     MAX_POSITION_EXCEEDED;
 
-    /** Returns the outcome of one of Aeron's results: a position, or one of its codes. */
+    /** Returns the outcome for a result of Aeron: a position or an error code. */
     static Outcome of(long result) {
         if (result > 0) {
             return ACCEPTED;

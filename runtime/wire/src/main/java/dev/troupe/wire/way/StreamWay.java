@@ -7,7 +7,7 @@ import io.aeron.logbuffer.BufferClaim;
 import java.lang.foreign.MemorySegment;
 import org.agrona.MutableDirectBuffer;
 
-/** A stream of Aeron, to all that read it. */
+/** The carrier over an Aeron stream, for all its readers. */
 public final class StreamWay implements FrameWay {
     private final ExclusivePublication publication;
     private final BufferClaim claim = new BufferClaim();
@@ -16,12 +16,12 @@ public final class StreamWay implements FrameWay {
     private int headerBytes;
     private int payloadBytes;
 
-    /** Creates the carrier of a publication, which is closed with it. */
+    /** Creates the carrier of a publication, which it owns. */
     public StreamWay(ExclusivePublication publication) {
         this.publication = publication;
     }
 
-    /** Returns the number by which receivers distinguish the stream from others of its channel. */
+    /** Returns the session id, which distinguishes the stream from others of its channel. */
     public int sessionId() {
         return publication.sessionId();
     }
@@ -53,7 +53,7 @@ public final class StreamWay implements FrameWay {
         return window.segment(claim.buffer(), claim.offset() + headerBytes, payloadBytes);
     }
 
-    /** Sends a number with the claimed frame, which its receiver finds as the reserved value of the Aeron header. */
+    /** Adds a number to the claimed frame, as the reserved value of its Aeron header. */
     public void stamp(long number) {
         claim.reservedValue(number);
     }
@@ -74,7 +74,7 @@ public final class StreamWay implements FrameWay {
         return commit();
     }
 
-    /** {@inheritDoc} Receivers skip it as padding. */
+    /** {@inheritDoc} The frame becomes padding, which receivers skip. */
     @Override
     public void abort() {
         claim.abort();
@@ -95,7 +95,7 @@ public final class StreamWay implements FrameWay {
         publication.close();
     }
 
-    /** {@inheritDoc} The media driver would keep the frames for a dead reader for as long as a client may pause. */
+    /** {@inheritDoc} Otherwise the media driver would keep the frames for a dead reader until its liveness timeout. */
     @Override
     public void revoke() {
         publication.revoke();

@@ -18,20 +18,20 @@ import java.util.Optional;
  *
  * <p>Thread rule: none; one caller at a time.
  */
-public final class StepsUnderWay {
+public final class StepsInProgress {
     private final RunPlan plan;
     private final Map<Integer, List<ActionResult>> measured = new HashMap<>();
     private final List<WeightUpdate> decided = new ArrayList<>();
     private Pass pass;
 
-    public StepsUnderWay(RunPlan plan) {
+    public StepsInProgress(RunPlan plan) {
         this.plan = plan;
     }
 
     /**
-     * A pass begins.
+     * Begins a pass.
      *
-     * @param updates the decided updates of its first steps
+     * @param updates the updates of its first steps that are already decided
      */
     public void begin(Pass started, List<WeightUpdate> updates) {
         pass = started;
@@ -46,7 +46,7 @@ public final class StepsUnderWay {
         }
     }
 
-    /** Returns the measurements of a step of the run, and forgets them. */
+    /** Returns the measurements of a step of the run, and drops them. */
     public ActionResult takeMeasured(long step) {
         List<MicrobatchLoss> losses = new ArrayList<>();
         List<LayerSquaredSum> squaredSums = new ArrayList<>();
@@ -60,10 +60,7 @@ public final class StepsUnderWay {
         return new ActionResult(losses, squaredSums);
     }
 
-    /**
-     * Takes the decided update of a step; returns the step's index in the row. If an earlier decision was lost, it is of no
-     * use.
-     */
+    /** Records the decided update of a step, unless an earlier decision is missing. Returns the step's index in the row. */
     public int decided(WeightUpdate update) {
         int step = pass == null ? 0 : (int) (update.step() - pass.step());
         if (step == decided.size()) {
@@ -72,14 +69,14 @@ public final class StepsUnderWay {
         return step;
     }
 
-    /** Returns the weight update of an action; empty if the action is no update. */
+    /** Returns the weight update for an action; empty unless the action is an update. */
     public Optional<WeightUpdate> updateOf(Action action) {
         return action.kind() == Kind.UPDATE
                 ? Optional.of(decided.get(plan.rows().stepInRow(pass.kind(), action)))
                 : Optional.empty();
     }
 
-    /** Returns the pass as an action sees it: its loss scale comes from the last update before the weights that it reads. */
+    /** Returns the pass with the loss scale of an action, which was decided with the weights that the action reads. */
     public Pass passOf(Action action) {
         Plan rows = plan.training().plan();
         int updates = action.namesVersion() ? action.version() - rows.firstVersion() : 0;
