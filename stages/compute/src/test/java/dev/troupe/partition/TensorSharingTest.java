@@ -44,8 +44,8 @@ class TensorSharingTest {
         assertEquals(
                 "parallel.tensor = 8 ranks cannot share a stage: the 6 attention heads (model.heads) are not divisible"
                         + " by 8; a vocabulary of 7 (model.vocabulary-size) has no token for each of 8; the 5 rows of a"
-                        + " microbatch (microbatch size times sequence length), which parallel.sequence divides, are not divisible"
-                        + " by 8: change one or the other",
+                        + " microbatch (microbatch size times sequence length), which parallel.sequence divides, are not"
+                        + " divisible by 8: change one or the other",
                 TensorSharing.refusal(MODEL, 5, 8, true).orElseThrow());
     }
 

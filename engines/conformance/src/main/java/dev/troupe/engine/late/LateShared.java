@@ -36,10 +36,7 @@ final class LateShared implements Memory.Shared {
         }
     }
 
-    /**
-     * Returns the memory of a handle; empty if its process has closed it. The file is deleted with the two processes, even
-     * if they are killed.
-     */
+    /** Opens a handle; empty if its process has closed it. The file is deleted with the two processes, even if killed. */
     static Optional<LateShared> open(byte[] handle) {
         try {
             LateShared opened = new LateShared(Path.of(new String(handle, StandardCharsets.UTF_8)), -1);
