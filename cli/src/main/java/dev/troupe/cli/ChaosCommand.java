@@ -31,7 +31,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code troupe chaos}: a run with faults, and the same run without. */
+/** {@code troupe chaos}: the comparison of a run with faults and the same run without. */
 @Command(name = "chaos", mixinStandardHelpOptions = true, description = {
         "Trains without faults and then with them, and compares every loss, every weight, and the time to recover. In one process, or, if CONFIG names nodes, in one process for each node."}, footer = {
                 "", "The faults of CONFIG count too. A fault is: kind [stage=2] [rank=0] [step=5] [microbatch=3]",

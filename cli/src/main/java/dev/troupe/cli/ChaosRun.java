@@ -21,8 +21,8 @@ import java.util.OptionalLong;
 import java.util.stream.IntStream;
 
 /**
- * Trains the two runs that chaos compares: as {@code train} does, or as {@code launch} does if the configuration
- * names nodes.
+ * The two runs that chaos compares, trained as {@code train} does or, if the configuration names nodes, as {@code launch}
+ * does.
  */
 final class ChaosRun {
     private final RunSpec spec;
@@ -40,7 +40,7 @@ final class ChaosRun {
      * @param exitCode the exit code of its command
      */
     record Ended(RunRecord record, int exitCode) {
-        /** Returns why the run has no result to compare; empty if it has one. */
+        /** Returns the reason why the run has no result to compare; empty if it has one. */
         Optional<String> failure() {
             return exitCode == ExitCode.DONE
                     ? Optional.empty()
@@ -48,7 +48,7 @@ final class ChaosRun {
         }
     }
 
-    /** The path of the trained weights in a run's directory: all of them, or the adapters. */
+    /** Returns the path of the trained weights in a run's directory: the whole model or the adapters. */
     static Path weights(RunSpec spec) {
         return Path.of("model",
                 spec.training().lora().isAsked() ? "adapter_model.safetensors" : "model.safetensors");

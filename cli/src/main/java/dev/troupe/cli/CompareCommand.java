@@ -31,7 +31,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code troupe compare}: schedules predicted and measured, side by side. */
+/** {@code troupe compare}: the comparison of schedules, predicted and measured. */
 @Command(name = "compare", mixinStandardHelpOptions = true, description = {
         "Predicts and measures schedules on one model, and puts them side by side: a table, comparison.json, trace.json and report.html."})
 final class CompareCommand implements Callable<Integer> {

@@ -13,7 +13,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code troupe completion}: the script by which a shell completes commands, options, keys and their values. */
+/** {@code troupe completion}: the script with which a shell completes commands, options, keys and their values. */
 @Command(name = "completion", mixinStandardHelpOptions = true, description = {
         "Prints a script that has the shell complete commands, options, and the keys of -s with their values.", "",
         "bash: source <(./troupe completion bash)", "zsh: source <(./troupe completion zsh)"})
@@ -26,8 +26,8 @@ final class CompletionCommand implements Callable<Integer> {
     private static final String REGISTRATION = "complete -F _complete_troupe";
 
     /**
-     * A key is completed up to its '=', a value after it; everything else is picocli's. Bash takes '=' for the end of a
-     * word and zsh does not, so the setting is put together first. Keys of nodes are left out, since only files have them.
+     * The completion of keys up to '=' and of values after it; picocli completes the rest. Bash splits words at '=' and zsh
+     * does not, so the setting is joined first. Keys of nodes are omitted, since only files have them.
      */
     private static final String SETTINGS = """
 
@@ -81,7 +81,7 @@ final class CompletionCommand implements Callable<Integer> {
             """;
 
     @Parameters(paramLabel = "SHELL", description = "${COMPLETION-CANDIDATES}.")
-    // Read by the command line: it refuses another value, and completes it.
+    // Read by picocli, which refuses other values and completes these.
     @SuppressWarnings("unused")
     private Shell shell;
 

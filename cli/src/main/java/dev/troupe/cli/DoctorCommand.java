@@ -29,7 +29,7 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 
-/** {@code troupe doctor}: tests what Troupe needs of this machine, and gives advice if a test fails. */
+/** {@code troupe doctor}: the check of this machine for all that Troupe needs, with advice for each failure. */
 @Command(name = "doctor", mixinStandardHelpOptions = true, description = {
         "Says what works on this machine, and what to do about what does not."})
 final class DoctorCommand implements Callable<Integer> {
@@ -92,7 +92,7 @@ final class DoctorCommand implements Callable<Integer> {
                         + ", by these products; other kernels, and other machines of a cluster, were not asked", ""));
     }
 
-    /** Prints the table of products, which is measured if there is none; a run needs no table. */
+    /** Prints the table of products, measured first if it is missing; a run needs no table. */
     private void products(ProductLibraries libraries) {
         try {
             libraries.measured(EngineChoice.cache()).forEach(line -> report(true, false, "  products", line, ""));

@@ -81,7 +81,7 @@ final class KeysCommand implements Callable<Integer> {
         return JSON.writerWithDefaultPrettyPrinter().writeValueAsString(all) + "\n";
     }
 
-    /** Plain values of HOCON are JSON; one that is not, such as a duration, is a text. */
+    /** Returns a default value as JSON; a value that is no JSON, such as a duration, becomes a text. */
     private static JsonNode value(String standard) {
         try {
             return JSON.readTree(standard);

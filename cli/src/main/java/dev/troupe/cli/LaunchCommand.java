@@ -50,7 +50,7 @@ final class LaunchCommand implements Callable<Integer> {
             "How often in a row the process of a lost node starts again as a standby while the run continues without it; a minute at work begins a new row; default ${DEFAULT-VALUE}."})
     private int respawns;
 
-    /** Longer than nodes and media drivers take to end, even if they have to be killed. */
+    /** Longer than nodes and media drivers need to end, even if they must be killed. */
     private static final Duration PATIENCE = Duration.ofSeconds(90);
 
     private final PrintStream output = System.out;
@@ -74,7 +74,7 @@ final class LaunchCommand implements Callable<Integer> {
                     + " that is, or name this one's address");
         }
         Path directory = file.options().directory(spec).toAbsolutePath();
-        // This process refuses a wrong request, once, before it starts any other.
+        // Refuses a wrong request once, before any other process starts.
         new PreparedRun(file.request(spec, cluster.leader(), directory)).close();
         requests.starting();
         Path logs = makeLogs(directory);
@@ -86,8 +86,8 @@ final class LaunchCommand implements Callable<Integer> {
     }
 
     /**
-     * Runs to the end; if the run cannot survive the loss of a process, all start again, from the newest checkpoint if
-     * there is one.
+     * Runs to the end. If the run cannot survive the loss of a process, all processes restart from the newest checkpoint, if
+     * any.
      */
     private int run(RunSpec spec, List<NodeSpec> local, Path directory, Path logs, StopRequests requests)
             throws InterruptedException {
@@ -108,7 +108,7 @@ final class LaunchCommand implements Callable<Integer> {
         }
     }
 
-    /** The nodes would wait for names to become known; here an unknown name is reported at once. */
+    /** Reports an unknown host at once; the nodes would wait for it. */
     private static void requireKnownHosts(ClusterSpec cluster) {
         List<String> unknown = cluster.unknownHosts();
         if (!unknown.isEmpty()) {

@@ -24,7 +24,7 @@ final class LayoutCommand implements Callable<Integer> {
         table, json
     }
 
-    /** More ranks than any cluster has, and few enough to list. */
+    /** More ranks than any cluster has, but still listable. */
     private static final int MOST_RANKS = 1_000_000;
     private static final JsonMapper JSON = new JsonMapper();
 

@@ -50,7 +50,7 @@ final class NodeCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws InterruptedException {
-        // Before anything logs.
+        // Set before the first line of the log.
         System.setProperty("troupe.log.node", "node=" + name + " ");
         System.setProperty("troupe.log.events", "INFO");
         try (StopRequests requests = StopRequests.listen(output, StopRequests.NOTHING_BEGUN, StopRequests.PATIENCE)) {

@@ -12,11 +12,11 @@ import java.lang.management.ThreadMXBean;
 import java.util.Locale;
 
 /**
- * A matrix product of an engine, compared with sums in float64, and timed.
+ * A trial of an engine's matrix product, checked against sums in float64 and timed.
  *
  * @param settings of the engine
- * @param isRight whether the elements that were compared are right
- * @param flops floating point operations per second of processor time, of the best of some products by a parameter
+ * @param isRight whether the compared elements are right
+ * @param flops floating point operations per second of processor time, in the best of several products
  */
 record ProductTrial(EngineProvider provider, EngineSettings settings, boolean isRight, double flops) {
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
@@ -27,7 +27,7 @@ record ProductTrial(EngineProvider provider, EngineSettings settings, boolean is
     /** Numbers that every product type holds exactly: multiples of an eighth, below 2. */
     private static final int EIGHTHS = 15;
     private static final int STEP = 97;
-    /** The warm-up in processor time, after which the Java part of a product is compiled. */
+    /** The processor time of the warm-up, in which the Java code of a product is compiled. */
     private static final long ENOUGH_NANOS = 400_000_000;
     private static final long MOST_NANOS = 3_000_000_000L;
     private static final int LEAST_PRODUCTS = 2;
@@ -57,8 +57,8 @@ record ProductTrial(EngineProvider provider, EngineSettings settings, boolean is
     }
 
     /**
-     * The processor time of this thread, which computes alone, so that other work of the machine does not count; the time of
-     * day if a device computes.
+     * Returns the processor time of this thread, which computes alone, so that other work does not count; wall time if a
+     * device computes.
      */
     private static long now(Engine engine) {
         return engine.computesLate() ? System.nanoTime() : THREADS.getCurrentThreadCpuTime();
@@ -103,7 +103,7 @@ record ProductTrial(EngineProvider provider, EngineSettings settings, boolean is
         return true;
     }
 
-    /** The type of the products, as {@code training.precision} has it. */
+    /** Returns the type of the products, as in {@code training.precision}. */
     String precision() {
         return settings.computeType().name().toLowerCase(Locale.ROOT);
     }

@@ -98,7 +98,7 @@ final class StatusCommand implements Callable<Integer> {
         return out == null ? RunDirectory.usual(spec) : out;
     }
 
-    /** Returns, for a run without a step, which nodes are missing as far as the answering nodes know. */
+    /** Returns, for a run without a step, the missing nodes as the answering nodes know them. */
     private static String start(List<NodeSpec> nodes, List<NodeStatus> answers) {
         List<String> awaited = answers.stream().flatMap(answer -> answer.awaited().stream()).distinct().toList();
         if (!awaited.isEmpty()) {

@@ -17,11 +17,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ParameterException;
 
-/**
- * The door: {@code troupe train}, {@code schedule}, {@code compare}, {@code layout}, {@code chaos}, {@code launch},
- * {@code node}, {@code status}, {@code page}, {@code tokenize}, {@code export}, {@code doctor}, {@code keys},
- * {@code completion}.
- */
+/** The entry point of the command {@code troupe}, with all its subcommands. */
 @Command(name = "troupe", mixinStandardHelpOptions = true, versionProvider = Version.class, subcommands = {
         TrainCommand.class, ScheduleCommand.class, CompareCommand.class, LayoutCommand.class,
         ChaosCommand.class, VerifyCommand.class, LaunchCommand.class, NodeCommand.class, StatusCommand.class,
@@ -52,7 +48,10 @@ public final class Troupe implements Runnable {
         System.exit(exitCode);
     }
 
-    /** Java has the replacement character for bytes that are no UTF-8; a prompt with it would be continued all the same. */
+    /**
+     * Returns whether the arguments were UTF-8: Java replaces other bytes, and a prompt with replacements would be
+     * continued.
+     */
     private static boolean areText(String[] arguments, CommandLine command) {
         for (int i = 0; i < arguments.length; i++) {
             if (arguments[i].indexOf('\uFFFD') >= 0) {

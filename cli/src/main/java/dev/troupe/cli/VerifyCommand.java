@@ -21,14 +21,14 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code troupe verify}: a run, and the same model and data on one rank. */
+/** {@code troupe verify}: the comparison of a run with the same model and data on one rank. */
 @Command(name = "verify", mixinStandardHelpOptions = true, description = {
         "Trains a configuration and the same model on the same data on one rank, and compares every loss and the weights at the end: to the bit if docs/determinism.md promises equal bits, else within a tolerance."})
 final class VerifyCommand implements Callable<Integer> {
     private static final String STOPPED = "Stopped: nothing is compared.";
-    /** Its backwards, and so its sums, are in descending order. */
+    /** A schedule with backwards, and so sums, in descending order. */
     private static final String DESCENDING = "looped-bfs";
-    /** For activations, or gradients between ranks, of 8 bits. */
+    /** The tolerance for activations, or gradients between ranks, of 8 bits. */
     private static final double OF_BFLOAT16 = 2e-2;
 
     @Mixin
@@ -74,7 +74,10 @@ final class VerifyCommand implements Callable<Integer> {
         return compare(spec, asked.record(), reference.record());
     }
 
-    /** The gradients of pipedream-2bw are one update old on one rank too; others are of the newest weights. */
+    /**
+     * Returns pipedream-2bw for itself, since its gradients are one update old on one rank too; other schedules use the
+     * newest weights.
+     */
     private static String scheduleOnOneRank(ParallelSpec parallel) {
         if (parallel.schedule().equals(PipeDream2Bw.NAME)) {
             return PipeDream2Bw.NAME;
@@ -111,7 +114,7 @@ final class VerifyCommand implements Callable<Integer> {
         return holds ? ExitCode.DONE : ExitCode.RUN_FAILED;
     }
 
-    /** Whether every sum is cut at the places, and by the engine, of one rank. */
+    /** Returns whether every sum has the same parts and the same engine as on one rank. */
     private static boolean mustBeSame(RunSpec spec) {
         ParallelSpec parallel = spec.parallel();
         boolean isOfOneEngine = spec.cluster().stream().flatMap(cluster -> cluster.nodes().stream())

@@ -11,7 +11,7 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.concurrent.CompletableFuture;
 
-/** The part of a run in this process, from its start until its last file is written and all is released. */
+/** The part of a run in this process, from its start until its last file is written and its resources are released. */
 final class ActiveRun {
     private final PreparedRun run;
     private final TrainingRun training;
@@ -55,7 +55,7 @@ final class ActiveRun {
         training.stopNow();
     }
 
-    /** Begins to wait for the end, on a thread of its own. */
+    /** Begins to wait for the end, on a separate thread. */
     CompletableFuture<TrainingResult> begin() {
         CompletableFuture<TrainingResult> result = new CompletableFuture<>();
         Thread.ofPlatform().name("troupe-run-" + run.spec().name()).start(() -> {
@@ -92,7 +92,7 @@ final class ActiveRun {
         };
     }
 
-    /** The end on a node without the coordinator. */
+    /** Handles the end on a node without the coordinator. */
     private TrainingResult follow(RunOutcome outcome) {
         if (outcome.failure().isPresent()) {
             throw new RunFailedException(outcome.failure().get(), outcome.cause(), directory(), newest());

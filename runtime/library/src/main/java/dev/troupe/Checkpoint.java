@@ -14,10 +14,10 @@ import java.util.List;
 import java.util.SequencedMap;
 
 /**
- * A checkpoint of a run with verified checksums. Its files are mapped into memory; a tensor is copied from them when it is
- * asked for, from the slices of all ranks.
+ * A checkpoint of a run with verified checksums. Its files are mapped into memory, and each read copies a tensor from the
+ * slices of all ranks.
  *
- * <p>Thread rule: any thread may read; none may once the checkpoint is closed.
+ * <p>Thread rule: any thread, until the checkpoint is closed.
  */
 public final class Checkpoint implements AutoCloseable {
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED
@@ -34,7 +34,7 @@ public final class Checkpoint implements AutoCloseable {
     /**
      * Opens the newest whole checkpoint of a run's directory, or the checkpoint of that directory. The JVM needs no flags.
      *
-     * @throws RequestException if there is none, or it is damaged
+     * @throws RequestException if it is missing or damaged
      */
     public static Checkpoint open(Path runOrCheckpoint) {
         requireNonNull(runOrCheckpoint, "runOrCheckpoint");

@@ -6,8 +6,8 @@ import java.util.HashSet;
 import java.util.Set;
 
 /**
- * The directory of a run for which the program names none, from the choice until the end of the run: a run that starts
- * meanwhile takes the next one, although the first has written nothing yet.
+ * The default directory of a run, claimed from its choice until the end of the run, so that another run takes the next one
+ * although the first has written nothing yet.
  *
  * <p>Thread rule: any thread.
  */

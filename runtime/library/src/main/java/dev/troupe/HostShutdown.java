@@ -8,15 +8,15 @@ import org.apache.pekko.actor.CoordinatedShutdown;
 import org.apache.pekko.actor.typed.ActorSystem;
 
 /**
- * The hook of a run into the end of a program's actor system, by a signal or by {@code terminate}: the run stops after its
- * step, with a checkpoint and a model, and the system waits for it as long as two of its phases allow.
+ * The hook of a run into the shutdown of a program's actor system, by a signal or by {@code terminate}. The run stops after
+ * its step, with a checkpoint and a model, and the system waits for it as long as two of its phases allow.
  */
 final class HostShutdown {
     private HostShutdown() {
     }
 
     /**
-     * Refuses a system that ends or has ended.
+     * Refuses a system that is ending or has ended.
      *
      * @throws UsageException if no run can begin in it
      */
@@ -28,7 +28,7 @@ final class HostShutdown {
         }
     }
 
-    /** Has the end of the system wait for a run, until the run is over. */
+    /** Makes the shutdown of the system wait for a run. */
     static void stopFirst(ActorSystem<?> system, TrainingHandle handle) {
         List<Cancellable> tasks = List.of(task(system, CoordinatedShutdown.PhaseBeforeServiceUnbind(), handle),
                 task(system, CoordinatedShutdown.PhaseServiceRequestsDone(), handle));

@@ -9,7 +9,7 @@ final class JvmFlags {
     private static final String INTERNALS = "jdk.internal.misc";
     private static final String VECTORS = "jdk.incubator.vector";
     private static final String UNSAFE = "--sun-misc-unsafe-memory-access=allow";
-    /** Works too, and has the JVM warn. */
+    /** An accepted flag, with which the JVM warns. */
     private static final String UNSAFE_WITH_WARNING = "--sun-misc-unsafe-memory-access=warn";
 
     private JvmFlags() {
@@ -38,7 +38,7 @@ final class JvmFlags {
         if (!here.isNativeAccessEnabled()) {
             missing.add("--enable-native-access=ALL-UNNAMED");
         }
-        // No interface of the JDK reports how the JVM answers sun.misc.Unsafe.
+        // The JDK has no other way to see how the JVM treats sun.misc.Unsafe.
         List<String> given = ManagementFactory.getRuntimeMXBean().getInputArguments();
         if (!given.contains(UNSAFE) && !given.contains(UNSAFE_WITH_WARNING)) {
             missing.add(UNSAFE);

@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-/** The listener of a run in a program: the journal receives its news first, and then the listener of the program. */
+/** The listener of a run in a program: it passes news to the journal first, and then to the program's listener. */
 final class Recorder implements RunListener {
     private final RunJournal journal;
     private final TrainingListener listener;

@@ -5,7 +5,7 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The translation of exceptions for wrong requests into the one that the library throws. */
+/** The translation of exceptions for wrong requests into {@link RequestException}. */
 final class Refusals {
     /** An option, with the path after it if one is given. */
     private static final Pattern OPTION = Pattern.compile("--(out|resume)(?: (/[^\\s,;:]*[^\\s,;:.]))?");
@@ -20,7 +20,7 @@ final class Refusals {
     }
 
     /**
-     * Returns the answer.
+     * Returns the answer of a request.
      *
      * @throws RequestException if the request is wrong
      */
@@ -33,7 +33,7 @@ final class Refusals {
         }
     }
 
-    /** Returns a sentence with the words of a program for options of the command. */
+    /** Returns a sentence with the library's names in place of the command's options. */
     static String ofLibrary(String sentence) {
         Matcher found = OPTION.matcher(sentence.replace(" to resume from: name", ": name"));
         return found.replaceAll(option -> Matcher.quoteReplacement((option.group(1).equals("out") ? "output" : "resume")

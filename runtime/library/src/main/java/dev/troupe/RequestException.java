@@ -1,8 +1,8 @@
 package dev.troupe;
 
 /**
- * A wrong request: a setting, a file, a directory, this JVM. Nothing was started and nothing was written. The message is the
- * sentence that the command prints when it ends with exit code 2: the expectation, the finding, its place, and the remedy.
+ * The refusal of a wrong request: a setting, a file, a directory, or this JVM. Nothing was started or written. The message
+ * is the sentence that the command prints with exit code 2: the expectation, the finding, its place, and the remedy.
  */
 public final class RequestException extends RuntimeException {
     private static final long serialVersionUID = 1;

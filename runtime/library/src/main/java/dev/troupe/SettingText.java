@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 
-/** The text of a program's value, as the command's {@code -s} takes it after the equals sign. */
+/** The text of a program's value, as the command's {@code -s} takes it after '='. */
 final class SettingText {
     private SettingText() {
     }

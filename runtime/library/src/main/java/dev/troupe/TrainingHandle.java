@@ -12,8 +12,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * A run that has started, or this process's node of one. It continues whether or not a thread waits for it. In a
- * {@code try} with resources the run ends with the block.
+ * A started run, or this process's node of one. It continues whether or not a thread waits for it. In a {@code try} with
+ * resources it ends with the block.
  *
  * <p>Thread rule: any thread.
  */
@@ -31,10 +31,7 @@ public final class TrainingHandle implements AutoCloseable {
         return run.directory();
     }
 
-    /**
-     * Returns the kind of the engine that computes in this process, as {@code engine.kind} names it: if that is
-     * {@code auto}, the one that was taken.
-     */
+    /** Returns the kind of the engine in this process, as in {@code engine.kind}; for {@code auto}, the chosen one. */
     public String engine() {
         return run.engine();
     }
@@ -44,7 +41,7 @@ public final class TrainingHandle implements AutoCloseable {
         return run.steps();
     }
 
-    /** Returns the steps that are committed, as far as this process knows. */
+    /** Returns the committed steps known to this process. */
     public long stepsDone() {
         return run.stepsDone();
     }
@@ -103,7 +100,7 @@ public final class TrainingHandle implements AutoCloseable {
         return result.isDone();
     }
 
-    /** Ends the run at once, without a checkpoint, if it is not over, and waits until all its resources are released. */
+    /** Ends an unfinished run at once, without a checkpoint, and waits until all its resources are released. */
     @Override
     public void close() {
         if (!isDone()) {

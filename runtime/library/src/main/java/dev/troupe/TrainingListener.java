@@ -12,8 +12,8 @@ public interface TrainingListener {
     };
 
     /**
-     * The run begins, before its first step; called if this process leads the run, and so at a later step if it
-     * leads from then on. The handle can stop the run from any method of this listener.
+     * Handles the begin of the run in this process, before its first step or when this process takes over the lead. The
+     * handle can stop the run from any method of this listener.
      */
     default void onStart(TrainingHandle handle) {
     }

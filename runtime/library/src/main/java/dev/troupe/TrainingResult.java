@@ -22,7 +22,6 @@ import java.util.OptionalDouble;
 public record TrainingResult(Path directory, String engine, Optional<Path> model, List<Path> checkpoints,
         long stepsDone,
         List<Double> losses, OptionalDouble validationLoss, boolean wasStopped) {
-    /** Makes the lists unmodifiable. */
     public TrainingResult {
         checkpoints = List.copyOf(checkpoints);
         losses = List.copyOf(losses);

@@ -75,7 +75,7 @@ public final class TrainingSpec {
         return resume;
     }
 
-    /** Returns the directory that the program names for its run, or resumes; empty if it names none. */
+    /** Returns the directory that the program names for its run, or resumes; empty by default. */
     Optional<Path> directory() {
         return named().map(Path::toAbsolutePath);
     }

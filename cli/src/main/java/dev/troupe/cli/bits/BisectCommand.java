@@ -8,7 +8,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code troupe bisect}: the first output in which two runs part. */
+/** {@code troupe bisect}: the search for the first output in which two runs differ. */
 @Command(name = "bisect", mixinStandardHelpOptions = true, description = {
         "Names the first action in which two runs have other bits: step, layer, microbatch, tensor. Both have recorded digests of what they computed; runs on other grids can be compared if their bits should be equal (docs/determinism.md). Exit code 0: equal; 1: they differ; 2: they cannot be compared."})
 public final class BisectCommand implements Callable<Integer> {

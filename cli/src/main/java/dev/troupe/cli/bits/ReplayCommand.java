@@ -14,7 +14,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code troupe replay}: a step of a run, done again and compared. */
+/** {@code troupe replay}: the repetition of a run's step, compared with its records. */
 @Command(name = "replay", mixinStandardHelpOptions = true, description = {
         "Does a step of a run again, from the newest checkpoint before it or from the first weights, with all ranks in this process, and compares what every action puts out with what the run recorded. Nothing is written to the run's directory. Exit code 0: the same; 1: they part; 2: the step cannot be done again."})
 public final class ReplayCommand implements Callable<Integer> {

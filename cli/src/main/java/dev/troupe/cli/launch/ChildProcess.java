@@ -19,16 +19,16 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
-/** A child process that runs this command, with a log of its own; it ends when this process does. */
+/** A child process that runs this command, with its own log; it ends with this process. */
 public final class ChildProcess {
     /** The main class of the command, by name, since its package uses this one. */
     private static final String MAIN = "dev.troupe.cli.Troupe";
-    /** An exit code above it is this number plus the signal that ended the process. */
+    /** The number that a shell adds to the signal that ended a process, to get the exit code. */
     private static final int SIGNALS = 128;
 
     /**
-     * A terminal sends Ctrl-C and its own end to all its processes; child processes learn of both from this one, at the
-     * right time. They ignore the signals from before the JVM starts, so that none ends while it starts.
+     * A terminal sends Ctrl-C and its own end to all its processes. Child processes learn of both from this process, at the
+     * right time, and ignore the signals from before their JVM starts.
      */
     private static final List<String> SHELL = List.of("/bin/sh", "-c", "trap '' INT HUP; exec \"$@\"", "sh");
 
@@ -124,8 +124,7 @@ public final class ChildProcess {
     }
 
     /**
-     * Sends the process SIGTERM; the lines that it prints until its end are read, which {@link Process#destroy} would
-     * cut off.
+     * Sends SIGTERM. Unlike {@link Process#destroy}, this still reads the lines that the process prints until its end.
      */
     public void terminate() {
         process.toHandle().destroy();

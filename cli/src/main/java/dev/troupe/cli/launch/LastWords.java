@@ -6,8 +6,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The reason for its end that a child process printed: a sentence for the user, or at least an exception. Any thread; lines
- * come from the thread that reads them.
+ * The reason that a child process printed for its end: a sentence for the user, or at least an exception. Any thread; one
+ * thread reads the lines.
  */
 final class LastWords implements Consumer<String> {
     static final String COMPLAINT = "troupe: ";

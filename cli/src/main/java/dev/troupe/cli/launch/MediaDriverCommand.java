@@ -52,8 +52,8 @@ public final class MediaDriverCommand implements Callable<Integer> {
     }
 
     /**
-     * At the first request the driver ends with the last node that uses it: SIGTERM may be for all processes of a run, and
-     * its last step needs the driver.
+     * The end of the driver. At the first request it waits for the last node that uses the driver: SIGTERM may be for all
+     * processes of a run, and its last step needs the driver.
      */
     private static final class Ending implements StopRequests.Stoppable {
         private static final long LOOK_MILLIS = 50;

@@ -7,7 +7,7 @@ import dev.troupe.protocol.supervisor.SupervisorEvent;
 /**
  * A node of this machine as a process.
  *
- * @param words the reason for its end that it printed
+ * @param words the reason that it printed for its end
  */
 record NodeProcess(ChildProcess process, LastWords words) {
     SupervisorEvent ended() {

@@ -29,9 +29,8 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The nodes of a cluster that live on this machine, and their media drivers, as processes: from their start to their end.
- * A {@link SupervisorMachine} decides; this class starts the processes, hands their lines and ends to the machine, and
- * carries out its commands.
+ * The supervisor of this machine's nodes and media drivers, as processes. It starts them, passes their lines and ends to a
+ * {@link SupervisorMachine}, which decides, and carries out its commands.
  *
  * <p>Thread rule: {@link #run} on one thread, {@link #stop} and {@link #stopNow} on any, the rest after the end.
  */
@@ -58,11 +57,11 @@ public final class ProcessSupervisor implements StopRequests.Stoppable {
     /** The living processes by host and by node. */
     private final Map<String, Driver> drivers = new LinkedHashMap<>();
     private final Map<String, NodeProcess> nodes = new ConcurrentHashMap<>();
-    /** The hosts on which this process has started the cluster's driver, and no other had. */
+    /** The hosts of the drivers that this process has started, and not another one. */
     private final List<String> ownHosts = new ArrayList<>();
     private volatile String leader;
     private final Set<String> said = ConcurrentHashMap.newKeySet();
-    /** Set once nodes end at the request of this process, which they need not explain. */
+    /** Set when nodes end at the request of this process, so that their ends need no explanation. */
     private volatile boolean isEnding;
     private boolean kills;
     private boolean launchesAgain;
@@ -70,8 +69,8 @@ public final class ProcessSupervisor implements StopRequests.Stoppable {
     /**
      * @param local the nodes to start
      * @param resume the run or the checkpoint that the nodes resume
-     * @param restartBudget most restarts in a row of a node's process without which the run continues
-     * @param runRestarts the restarts of the run by the launches before this one
+     * @param restartBudget most restarts in a row of a node's process
+     * @param runRestarts the restarts of the run by earlier launches
      * @param output receives the progress of the run
      */
     public ProcessSupervisor(ClusterFile file, RunSpec spec, List<NodeSpec> local, Path directory, Path logs,
@@ -99,7 +98,7 @@ public final class ProcessSupervisor implements StopRequests.Stoppable {
         events.add(new SupervisorEvent.StopAsked(true));
     }
 
-    /** The coordinator's node answers if this process has started it, since it knows the run's progress. */
+    /** Returns whether this process has started the coordinator's node, which answers with the run's progress. */
     @Override
     public boolean answers() {
         return nodes.containsKey(leader);

@@ -8,7 +8,7 @@ import java.util.Optional;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** A configuration file with keys that win over it, for commands that make runs of their own from it, or none. */
+/** An optional configuration file with settings that override it, for commands that derive runs from it. */
 public final class ConfigOptions {
     @Parameters(arity = "0..1", paramLabel = "CONFIG", description = "A HOCON file with everything under troupe.")
     private Path config;

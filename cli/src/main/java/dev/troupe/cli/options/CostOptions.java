@@ -26,7 +26,7 @@ public final class CostOptions {
 
     private static final double MOST = 1e6;
     private static final int KINDS = 3;
-    /** A hop's bandwidth is bytes a second, so that a unit's worth of bytes must take a unit's nanoseconds. */
+    /** The bandwidth unit: a hop's bandwidth is in bytes per second, so one unit of bytes must take one unit of time. */
     private static final double UNITS_PER_SECOND = 1e9 / UNIT;
 
     @Option(names = "--costs", defaultValue = "1,1,1", paramLabel = "F,I,W", description = {
@@ -49,7 +49,7 @@ public final class CostOptions {
             "Size of a message between two stages; needed if a bandwidth is given."})
     private Long messageBytes;
 
-    /** Returns the plan with the replays that are asked for. */
+    /** Returns the plan with the requested replays. */
     public Plan replaying(Plan compute) {
         return recomputeAhead ? new AddRecompute().apply(compute) : compute;
     }

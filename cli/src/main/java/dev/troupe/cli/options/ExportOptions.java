@@ -45,14 +45,14 @@ public final class ExportOptions {
             "The type of the matrices of a GGUF file; vectors are float32. Default: f16."})
     private String type;
 
-    /** A form, and its facts. */
+    /** The form of an exported model. */
     public sealed interface Target {
         /**
          * A directory in Hugging Face layout.
          *
-         * @param type of the weights; empty: as they were trained
+         * @param type the type of the weights; empty: as trained
          * @param shardBytes the most bytes of weights in a file
-         * @param isMerged whether adapters are to be merged into the weights that they are for
+         * @param isMerged whether adapters are merged into their weights
          */
         record HuggingFace(Optional<DataType> type, long shardBytes, boolean isMerged) implements Target {
         }
@@ -89,10 +89,10 @@ public final class ExportOptions {
     }
 
     /**
-     * Checks that the checkpoint has what the options ask for.
+     * Checks that the checkpoint has the parts that the options ask for.
      *
-     * @param hasAdapters whether it has adapters alone, and not a whole model
-     * @throws UsageException with the option that is not
+     * @param hasAdapters whether it has adapters only, and not a whole model
+     * @throws UsageException with the option that does not apply
      */
     public void requireFor(boolean hasAdapters) {
         if (isMerged && !hasAdapters) {

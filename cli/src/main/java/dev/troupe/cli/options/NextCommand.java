@@ -34,9 +34,9 @@ public record NextCommand(List<String> command, List<String> settings, Optional<
     }
 
     /**
-     * Prints that the run was stopped, and the command that resumes it.
+     * Returns the sentence that the run was stopped, with the command that resumes it.
      *
-     * @param hasCheckpoint whether its directory has one
+     * @param hasCheckpoint whether its directory has a checkpoint
      */
     public String sentence(Path directory, boolean hasCheckpoint) {
         return hasCheckpoint

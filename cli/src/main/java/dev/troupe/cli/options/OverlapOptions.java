@@ -11,7 +11,7 @@ import java.util.OptionalInt;
 import java.util.stream.Stream;
 import picocli.CommandLine.Option;
 
-/** The options of a schedule with overlapping steps: how many of them are drawn, and the places of updates and forwards. */
+/** The options of a schedule with overlapping steps: the number of drawn steps, and the places of updates and forwards. */
 public final class OverlapOptions {
     /** The places of updates as the command line names them. */
     private enum Place {

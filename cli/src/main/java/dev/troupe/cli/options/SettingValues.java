@@ -9,12 +9,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 
-/** The values of keys that the module of the configuration cannot list: schedules, and the engines that are installed. */
+/** The values of keys that the configuration module cannot list: schedules and installed engines. */
 public final class SettingValues {
     private SettingValues() {
     }
 
-    /** Returns the same keys, with the further choices that this process knows. */
+    /** Returns the keys with the choices of this process added. */
     public static List<Key> withNames(List<Key> keys) {
         List<String> engines = Stream.concat(Stream.of(EngineSpec.AUTO),
                 EngineChoice.installed().stream().map(EngineProvider::kind)).toList();

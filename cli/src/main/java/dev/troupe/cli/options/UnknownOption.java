@@ -12,7 +12,7 @@ import picocli.CommandLine.IParameterExceptionHandler;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.UnmatchedArgumentException;
 
-/** Answers an unknown option that has the name of a key: other trainers have options for keys of Troupe. */
+/** The handler of unknown options that are named like a key, since other trainers have options for Troupe's keys. */
 public final class UnknownOption implements IParameterExceptionHandler {
     private final IParameterExceptionHandler otherwise;
 

@@ -51,7 +51,7 @@ public final class PageCommand implements Callable<Integer> {
         return ExitCode.DONE;
     }
 
-    /** Ctrl-C is the page's ordinary end. */
+    /** The ordinary end of the page, by Ctrl-C. */
     private static final class Ending implements StopRequests.Stoppable {
         private final CountDownLatch asked = new CountDownLatch(1);
 

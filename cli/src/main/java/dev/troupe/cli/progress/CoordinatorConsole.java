@@ -52,7 +52,7 @@ public final class CoordinatorConsole implements Leader, AutoCloseable {
     public void loseDevice(String why) {
         System.err.println("troupe: this node ends with exit code " + ExitCode.TRY_AGAIN
                 + ", since its process cannot use its device again: " + why);
-        // Not System.exit, since its hooks would free memory of a device that takes no calls.
+        // Not System.exit, since its hooks would free memory of a device that no longer responds.
         Runtime.getRuntime().halt(ExitCode.TRY_AGAIN);
     }
 

@@ -23,7 +23,7 @@ final class ProgressLine {
     private final Terminal terminal;
     private final long stepCount;
     private final LongSupplier clock;
-    /** The time and the step that the estimate starts from, since the first step includes the warm-up. */
+    /** The start of the estimate, after the first step, which includes the warm-up. */
     private long countedNanos;
     private long countedSteps = Long.MIN_VALUE;
     private long shownNanos;

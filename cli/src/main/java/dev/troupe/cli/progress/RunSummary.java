@@ -35,7 +35,7 @@ public final class RunSummary {
     private RunSummary() {
     }
 
-    /** Returns a note if the run uses fewer positions than the model has, without a setting for that. */
+    /** Returns a note if the run uses fewer positions than its model has, without a setting for it. */
     private static Optional<String> positionsLeft(PreparedRun run) {
         int length = run.batches().sequenceLength();
         int positions = run.model().size(Axis.POSITION);

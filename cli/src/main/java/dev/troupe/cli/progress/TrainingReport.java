@@ -36,7 +36,7 @@ public final class TrainingReport implements RunListener, AutoCloseable {
     private final Batches batches;
     private final boolean showsEpochs;
     private final String name;
-    /** Whether the run has resumed with no step left. */
+    /** Whether the run resumed after its last step. */
     private final boolean wasDone;
     private final LastingNotices notices = new LastingNotices();
     /** Written by the coordinator's thread, read by the main thread once the run is over. */
@@ -64,7 +64,7 @@ public final class TrainingReport implements RunListener, AutoCloseable {
         return new TrainingReport(run, output, trouble -> RunJournal.begin(run, observers, trouble));
     }
 
-    /** Returns the report of a run on which another process reported until now. */
+    /** Returns the report of a run that another process reported before. */
     static TrainingReport takeOver(PreparedRun run, List<RunObserver> observers, PrintStream output) {
         TrainingReport report = new TrainingReport(run, output,
                 trouble -> RunJournal.takeOver(run, observers, trouble));
@@ -126,7 +126,7 @@ public final class TrainingReport implements RunListener, AutoCloseable {
                         : "");
     }
 
-    /** A recovery without ranks sent lost messages again. */
+    /** A recovery without ranks only resent lost messages. */
     private static String restarted(List<Integer> ranks) {
         return switch (ranks.size()) {
             case 0 -> "messages were sent again, and no rank was restarted,";
@@ -149,7 +149,7 @@ public final class TrainingReport implements RunListener, AutoCloseable {
         output.println(sentence);
     }
 
-    /** Prints the notices that still hold at the end of the run. */
+    /** Prints the notices that are still valid at the end of the run. */
     void printNotices() {
         lasting.forEach(sentence -> output.println("To the end: " + sentence));
     }
@@ -181,7 +181,7 @@ public final class TrainingReport implements RunListener, AutoCloseable {
         printNotices();
     }
 
-    /** Prints the end of a run that was stopped before the checkpoint of its last steps was written. */
+    /** Prints the end of a run that was stopped without a checkpoint of its last steps. */
     void printCutShort(RunOutcome outcome) {
         output.println();
         output.printf(Locale.ROOT, "After %d steps: %s (every step)%s%n", outcome.stepsDone(),

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
 
-/** A disturbed run next to the undisturbed one, as one page that needs nothing else: the table, and both runs over time. */
+/** A disturbed run next to the undisturbed one, as a self-contained page: the table, and both runs over time. */
 public final class ChaosReport {
     private ChaosReport() {
     }
@@ -58,7 +58,7 @@ public final class ChaosReport {
                 .collect(Collectors.joining("\n"));
     }
 
-    /** The faults that struck are first, in the order of their numbers. */
+    /** Returns the rows: first the faults that struck, by number. */
     private static String rows(List<FaultOutcome> faults) {
         StringBuilder rows = new StringBuilder();
         for (int number = 1; number <= faults.size(); number++) {

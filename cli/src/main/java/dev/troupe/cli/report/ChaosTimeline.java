@@ -14,8 +14,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Both runs over one axis of time, as SVG as wide as the page: horizontal positions are shares of the width, so that
- * letters keep their size on a phone. Elements that have room only on a wide screen are of the class {@code wide}.
+ * The drawing of both runs over one time axis, as SVG as wide as the page. Horizontal positions are percentages, so that
+ * letters keep their size on a phone. Elements for wide screens only have the class {@code wide}.
  */
 final class ChaosTimeline {
     /** The style of the classes below. */
@@ -67,7 +67,7 @@ final class ChaosTimeline {
         run("undisturbed", result.undisturbed(), first, first);
         run("disturbed", result.disturbed(), second - laneCount * LINE - 10, second);
         recoveries(second + BAR);
-        // Lines first, so that none crosses a name.
+        // Lines first, so that no line crosses a name.
         for (int number = 0; number < fired.size(); number++) {
             double x = percent(fired.get(number).timeMillis() - start(result.disturbed()));
             add("<line class=\"fault\" x1=\"%.2f%%\" x2=\"%.2f%%\" y1=\"%d\" y2=\"%d\"/>", x, x,
@@ -80,7 +80,7 @@ final class ChaosTimeline {
                 + "</svg>";
     }
 
-    /** Returns the line above the bar for each fault, so that no name hides another. */
+    /** Returns the line of each fault above the bar, so that no name hides another. */
     private int[] lanes(List<FiredFault> fired) {
         double[] takenTo = new double[MOST_LANES];
         int[] lanes = new int[fired.size()];
@@ -185,7 +185,7 @@ final class ChaosTimeline {
         return millis / 10.0 / longestSeconds;
     }
 
-    /** Returns the least number of the form 1, 2 or 5 times a power of ten that is no less. */
+    /** Returns the smallest number of the form 1, 2 or 5 times a power of ten that is at least {@code least}. */
     private static double roundUp(double least) {
         double power = Math.pow(10, Math.floor(Math.log10(Math.max(least, 1e-3))));
         for (double times : List.of(1.0, 2.0, 5.0)) {

@@ -5,9 +5,9 @@ import java.util.List;
 import java.util.OptionalInt;
 import java.util.stream.IntStream;
 
-/** Rows of text in columns that are aligned, and words in lines that are no longer than a terminal is wide. */
+/** The layout of rows in aligned columns, and of words in lines as wide as the terminal. */
 public final class Columns {
-    /** Between two columns, if there is room. */
+    /** The spaces between two columns, if the width allows. */
     private static final int GAP = 2;
 
     private Columns() {
@@ -22,7 +22,7 @@ public final class Columns {
      * Returns a line for each row if that fits; otherwise the columns in several tables, one under the other, each
      * of which begins with the first column.
      *
-     * @param width no line is longer, unless two columns are; empty: all lines may be
+     * @param width the longest line, exceeded only if two columns need more; empty: no limit
      */
     static String fitted(List<String> headings, List<List<String>> body, OptionalInt width) {
         List<List<String>> rows = new ArrayList<>();

@@ -27,8 +27,8 @@ public final class ComparisonTable {
     }
 
     /**
-     * A line for each schedule, columns aligned, in several tables if the terminal is too narrow for one; predicted and
-     * measured are parted by an arrow.
+     * Returns a line for each schedule, with aligned columns, in several tables if the terminal is too narrow. An arrow
+     * separates predicted and measured values.
      */
     public static String of(List<Outcome> outcomes, Terminal terminal) {
         return Columns.fitted(HEADINGS, rows(outcomes), terminal.tableColumns())

@@ -12,7 +12,7 @@ public final class IdleWeights {
     private IdleWeights() {
     }
 
-    /** Returns the remark on a plan where backwards for the weights cost nothing; empty if no remark is due. */
+    /** Returns the remark on a plan in which backwards for the weights cost nothing; empty if it does not apply. */
     public static Optional<String> of(Plan plan) {
         boolean splits = plan.rows().stream().flatMap(List::stream)
                 .anyMatch(action -> action.kind() == Kind.BACKWARD_WEIGHT);

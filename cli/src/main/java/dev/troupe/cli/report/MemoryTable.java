@@ -9,12 +9,12 @@ import java.util.stream.Stream;
 
 /** The memory of a run: a line for each rank. */
 public final class MemoryTable {
-    /** The most ranks with a line each; of more ranks, the least and the greatest are printed. */
+    /** The most ranks with a line each; for more ranks, only minimum and maximum are printed. */
     private static final int MOST_LINES = 16;
 
     /**
-     * The memory of a process that trains a tiny model, measured (bench/step/README.md); {@code troupe} bounds the
-     * young heap.
+     * The measured memory of a process that trains a tiny model (bench/step/README.md); {@code troupe} limits the young
+     * heap.
      */
     private static final String BESIDE_TENSORS = "some 300 MiB (350 in a cluster) for the JVM and its libraries in each process";
 

@@ -19,9 +19,9 @@ import java.util.stream.IntStream;
 
 /** The figures under the drawing of a plan: time, critical path, idle time, memory, messages. */
 public final class ScheduleFigures {
-    /** The number of actions of the critical path that are printed at either end; those between are counted. */
+    /** The printed actions at each end of the critical path; those in between are counted. */
     private static final int PATH_ENDS = 12;
-    /** The most ranks or edges with a number each; of more, the least and the greatest are printed. */
+    /** The most ranks or edges with a number each; for more, only minimum and maximum are printed. */
     private static final int MOST_LISTED = 16;
 
     private ScheduleFigures() {

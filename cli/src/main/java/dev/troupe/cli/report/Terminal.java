@@ -9,11 +9,11 @@ import java.util.OptionalInt;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The destination of standard output: its width, and whether it shows colours.
+ * The destination of standard output, with its width and colours.
  *
- * @param isTerminal whether a person looks at it; if not, it is a file or another program's input
+ * @param isTerminal whether it is a terminal, and not a file or another program's input
  * @param columns its width; empty: unlimited
- * @param colours whether it shows them, and its user has not asked for none (no-color.org)
+ * @param colours whether it shows colours and the user has not disabled them (no-color.org)
  */
 public record Terminal(boolean isTerminal, OptionalInt columns, boolean colours) {
     /** The width for a file, and for a terminal of unknown width. */
@@ -68,7 +68,7 @@ public record Terminal(boolean isTerminal, OptionalInt columns, boolean colours)
         return colours ? "\u001b[31m" + text + RESET : text;
     }
 
-    /** {@code stty} reads the size off its standard input, and is there wherever there are terminals. */
+    /** Asks {@code stty}, which every system with terminals has; it reads the size from its standard input. */
     private static OptionalInt askedColumns() {
         try {
             Process stty = new ProcessBuilder(List.of("stty", "size"))

@@ -16,8 +16,8 @@ import java.util.stream.Collectors;
  */
 public record Verdict(String sentence, String remark) {
     /**
-     * Times decide. On the emulated engine bubbles decide between different numbers of virtual stages, since there more
-     * stages do more work.
+     * Compares times. On the emulated engine, bubbles decide between different numbers of virtual stages, since more stages
+     * do more work there.
      */
     public static Verdict of(RunSpec spec, List<Outcome> outcomes) {
         Outcome first = outcomes.getFirst();

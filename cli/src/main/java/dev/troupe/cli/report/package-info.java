@@ -1,5 +1,5 @@
 /**
- * Tables, JSON and pages that a command leaves: of a comparison, of a disturbed run, of a schedule, of memory; and the
- * width of the terminal that they fit.
+ * The tables, JSON files and pages of a command: of a comparison, a disturbed run, a schedule, and memory; and the width of
+ * the terminal.
  */
 package dev.troupe.cli.report;

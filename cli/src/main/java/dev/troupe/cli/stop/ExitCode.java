@@ -11,8 +11,8 @@ public final class ExitCode {
      */
     public static final int STOPPED = 3;
     /**
-     * The process of a node cannot use its device again, or its actors did not start in time; another process may do both:
-     * EX_TEMPFAIL of sysexits.h. The other nodes and the launcher treat it as a killed process.
+     * The process of a node cannot use its device again, or its actors did not start in time, but another process may
+     * succeed: EX_TEMPFAIL of sysexits.h. The other nodes and the launcher treat it as a killed process.
      */
     public static final int TRY_AGAIN = 75;
 

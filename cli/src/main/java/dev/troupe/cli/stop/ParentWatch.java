@@ -8,9 +8,9 @@ import java.util.OptionalLong;
 import picocli.CommandLine.Option;
 
 /**
- * Lets a launched process obey its launcher's lines on standard input and answer its questions, and stop with a checkpoint
- * if the launcher has ended. The launcher sends no signal, so that a signal to all processes of a terminal or a service
- * counts once in each process.
+ * The launched process's end of its launcher's commands. It obeys and answers the lines on standard input, and stops with a
+ * checkpoint if the launcher has ended. The launcher sends no signal, so that a signal to all processes of a terminal or a
+ * service counts once in each.
  */
 public final class ParentWatch {
     public static final String STOP = "stop";
@@ -24,7 +24,7 @@ public final class ParentWatch {
         /** Returns the committed steps; empty if the run has not begun for this process. */
         OptionalLong progress();
 
-        /** Another process of the launcher still starts. */
+        /** Handles the news that another process of the launcher is still starting. */
         void othersStart();
     }
 
@@ -35,14 +35,14 @@ public final class ParentWatch {
         return isLaunched;
     }
 
-    /** Listens from now on, if there is a launcher. */
+    /** Begins to listen, if the process has a launcher. */
     public void begin(StopRequests requests) {
         if (isLaunched) {
             Thread.ofPlatform().daemon().name("parent-watch").start(() -> listen(requests));
         }
     }
 
-    /** The process has started; from now on it answers the launcher with the progress of the run. Any thread. */
+    /** Begins to answer the launcher with the progress of the run, after the process has started. Any thread. */
     public void answerFor(Joined run) {
         joined = run;
     }
@@ -58,7 +58,7 @@ public final class ParentWatch {
                 }
             }
         } catch (IOException _) {
-            // An input that cannot be read counts as its end.
+            // An unreadable input counts as its end.
         }
         System.err.println("troupe: the process that launched this one has ended, so this one stops too");
         requests.stop();

@@ -6,8 +6,8 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * Ctrl-C (SIGINT), SIGTERM and the end of the terminal (SIGHUP), handled by a listener in place of the JVM, which
- * would exit at the first signal and ignore a second.
+ * The signals SIGINT (Ctrl-C), SIGTERM and SIGHUP (end of the terminal), delivered to a listener. The JVM itself would exit
+ * at the first signal and ignore a second.
  */
 public final class Signals {
     private static final List<String> NAMES = List.of("INT", "TERM", "HUP");
@@ -16,12 +16,12 @@ public final class Signals {
     }
 
     /**
-     * Delivers the number of each signal to a listener from now on, on a thread of its own. Signals that the process
-     * ignores from its start, as in the background of a shell, remain ignored. Only the JVM of the command calls this.
+     * Delivers the number of each signal to a listener from now on, on its own thread. Signals that the process ignores from
+     * its start, as in the background of a shell, remain ignored. Only the JVM of the command calls this.
      */
     static void deliverTo(Consumer<Integer> listener) {
         try {
-            // By name, since javac warns of the class, which is supported because there is no other (JEP 260).
+            // By reflection, since javac warns of this class, which is supported for lack of an alternative (JEP 260).
             Class<?> signal = Class.forName("sun.misc.Signal");
             Class<?> handler = Class.forName("sun.misc.SignalHandler");
             Object heard = Proxy.newProxyInstance(handler.getClassLoader(), new Class<?>[]{handler},
@@ -48,7 +48,7 @@ public final class Signals {
             signal.getMethod("handle", signal, handler).invoke(null,
                     signal.getConstructor(String.class).newInstance(name), heard);
         } catch (java.lang.reflect.InvocationTargetException kept) {
-            // The JVM reserves the signal, as with -Xrs; the system's default action ends the process then.
+            // The JVM reserves the signal, as with -Xrs, so the system's default action ends the process.
             Optional.ofNullable(kept.getCause()).filter(cause -> !(cause instanceof IllegalArgumentException))
                     .ifPresent(cause -> {
                         throw new IllegalStateException("SIG" + name + " cannot be handled", cause);

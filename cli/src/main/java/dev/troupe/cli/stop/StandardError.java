@@ -14,7 +14,7 @@ import java.lang.invoke.MethodHandle;
 public final class StandardError {
     /** The property that the launcher sets; no process but the launcher's own may read it. */
     public static final String PROPERTY = "troupe.stderr";
-    /** The warning that a JVM with the module prints first. */
+    /** The first warning of a JVM with the module. */
     public static final String INCUBATOR_WARNING = "WARNING: Using incubator modules: jdk.incubator.vector";
 
     private static final int STDERR = 2;
@@ -23,7 +23,7 @@ public final class StandardError {
     }
 
     /**
-     * Begins to put the real standard error in place; that takes a tenth of a second, in which the caller can do other work.
+     * Begins to restore the real standard error, in parallel, since it takes a tenth of a second.
      *
      * @return the thread that does so; the launcher's pipe is in use until the thread has ended, and if it fails
      */

@@ -6,14 +6,14 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The requests to stop a command, by Ctrl-C, SIGTERM, SIGHUP or its launcher: the first request stops after the step,
- * with a checkpoint, the second at once. After that the process exits within a bound, with {@link ExitCode#STOPPED},
- * whatever the number of requests.
+ * The requests to stop a command, by Ctrl-C, SIGTERM, SIGHUP or its launcher. The first request stops the run after the
+ * step, with a checkpoint; the second stops it at once. The process then exits within a bound, with {@link
+ * ExitCode#STOPPED}.
  *
  * <p>Thread rule: any thread asks; one thread reports the progress of the command.
  */
 public final class StopRequests implements AutoCloseable {
-    /** A run or process that can be stopped. Neither method waits. */
+    /** A run or process that can be stopped. Its methods do not block. */
     public interface Stoppable {
         /** Stops after the current step, with a checkpoint. */
         void stop();
@@ -21,7 +21,7 @@ public final class StopRequests implements AutoCloseable {
         /** Stops at once, without a checkpoint. */
         void stopNow();
 
-        /** Whether the run itself prints how it answers a request. */
+        /** Returns whether the run itself prints its response to a request. */
         default boolean answers() {
             return false;
         }
@@ -31,9 +31,9 @@ public final class StopRequests implements AutoCloseable {
     private enum Phase {
         /** Nothing has been started or written. */
         PREPARING,
-        /** The run is being started and cannot be asked yet. */
+        /** The run is starting and cannot be asked yet. */
         STARTING, RUNNING,
-        /** The run is over; its model is written, and then a sample of its text. */
+        /** The run is over, and its model and a sample of its text are being written. */
         CONCLUDING, OVER
     }
 
@@ -50,7 +50,7 @@ public final class StopRequests implements AutoCloseable {
     private static final Duration START = Duration.ofSeconds(10);
     private static final Duration HOOKS = Duration.ofSeconds(10);
 
-    /** The newest instance of this process that is not closed. */
+    /** The newest open instance of this process. */
     private static StopRequests latest;
     private static boolean isHandled;
 
@@ -71,7 +71,7 @@ public final class StopRequests implements AutoCloseable {
         this.outer = latest;
     }
 
-    /** Lets the command handle the signals of this process from now on. Only the JVM of the command calls this. */
+    /** Makes the command handle the signals of this process from now on. Only the JVM of the command calls this. */
     public static void handleSignals() {
         synchronized (StopRequests.class) {
             isHandled = true;
@@ -81,7 +81,7 @@ public final class StopRequests implements AutoCloseable {
     /** The rule of a command that trains one run after another. */
     @FunctionalInterface
     public interface Runs {
-        /** Returns the exit code; {@link ExitCode#STOPPED} if one of the runs was stopped. */
+        /** Runs them; returns the exit code, {@link ExitCode#STOPPED} if one of the runs was stopped. */
         int run() throws InterruptedException;
     }
 
@@ -99,9 +99,9 @@ public final class StopRequests implements AutoCloseable {
     /**
      * Receives requests from now on.
      *
-     * @param output receives a line about how the run answers a request
-     * @param nothingBegun the line if the process exits at a request, since there is nothing to stop
-     * @param patience longest time of a stop at once, after which the process exits in any state
+     * @param output receives a line on the run's response to a request
+     * @param nothingBegun the line if the process exits at once, since nothing has begun
+     * @param patience the longest time of a stop at once, after which the process exits in any state
      */
     public static StopRequests listen(PrintStream output, String nothingBegun, Duration patience) {
         synchronized (StopRequests.class) {
@@ -121,19 +121,19 @@ public final class StopRequests implements AutoCloseable {
         asked.ask();
     }
 
-    /** The command starts something that has to be released. */
+    /** Records that the command starts something that must be released. */
     public synchronized void starting() {
         phase = Phase.STARTING;
     }
 
-    /** The run can be asked itself now; requests until now are passed on to it. */
+    /** Records that the run itself can be asked, and passes earlier requests on to it. */
     public synchronized void running(Stoppable started) {
         phase = Phase.RUNNING;
         target = started;
         pass();
     }
 
-    /** The run is over: from now on the command takes as long as it takes to write a model. */
+    /** Records that the run is over; the time for writing the model is unlimited from now on. */
     public synchronized void concluding() {
         phase = Phase.CONCLUDING;
     }
@@ -149,8 +149,8 @@ public final class StopRequests implements AutoCloseable {
     }
 
     /**
-     * A signal asks: the second one asks to stop at once. The words of a launcher do not count as signals, since one
-     * Ctrl-C reaches both the launcher and this process, in whatever order.
+     * Handles a signal; the second one stops at once. Lines of a launcher do not count as signals, since one Ctrl-C reaches
+     * both the launcher and this process, in any order.
      */
     synchronized void ask() {
         signals++;
@@ -239,7 +239,7 @@ public final class StopRequests implements AutoCloseable {
         boolean holds();
     }
 
-    /** Exits the process if the command is not over in time and the condition does not hold then. */
+    /** Exits the process if the command does not end in time, unless the condition then holds. */
     private void exitUnless(Condition condition, Duration bound, String what) {
         Thread.ofPlatform().daemon().name("stop-bound").start(() -> {
             if (await(over, bound)) {
@@ -256,7 +256,7 @@ public final class StopRequests implements AutoCloseable {
         });
     }
 
-    /** Exits, from a thread of its own, so that a hook that hangs does not prevent the exit. */
+    /** Exits on a separate thread, so that a hanging hook cannot prevent the exit. */
     private static void exit() {
         Thread.ofPlatform().daemon().name("halt").start(() -> {
             await(new CountDownLatch(1), HOOKS);
@@ -274,10 +274,7 @@ public final class StopRequests implements AutoCloseable {
         }
     }
 
-    /**
-     * The command is over. A later request is for the instance that listened before; if there was none, the process
-     * exits.
-     */
+    /** Ends the command. A later request goes to the instance before this one; without one, the process exits. */
     @Override
     public void close() {
         synchronized (this) {

@@ -6,10 +6,7 @@ import dev.troupe.page.Routes;
 import java.util.List;
 import java.util.Optional;
 
-/**
- * The meters of this process's runs, if it has a port for Prometheus; without a port there are none, and they cost nothing.
- * Any thread.
- */
+/** The meters of this process's runs for Prometheus; without a port they do nothing. Any thread. */
 public final class Meters {
     private final Optional<PrometheusText> text;
 

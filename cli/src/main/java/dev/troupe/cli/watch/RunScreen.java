@@ -10,15 +10,15 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** One screen of a run: its state, its last step, the parts of each rank's time in it, and the newest events. Immutable. */
+/** One screen of a run: its state, its last step with each rank's times, and the newest events. Immutable. */
 final class RunScreen {
-    /** Columns of a bar: 80, less the name of a rank and three causes. */
+    /** Columns of a bar: 80, minus the name of a rank and three causes. */
     private static final int BAR = 32;
     private static final int MOST_CAUSES = 3;
     private static final int MOST_RANKS = 16;
     private static final int MOST_EVENTS = 5;
     private static final char BUSY = '#';
-    /** A character for each cause; a dot for the plan, since its idle time is nobody's fault. */
+    /** A character for each cause; a dot for idle time of the plan, which has no other cause. */
     private static final Map<Cause, Character> LETTERS = Map.ofEntries(Map.entry(Cause.PLAN, '.'),
             Map.entry(Cause.PRODUCER, 'p'), Map.entry(Cause.WIRE, 'w'), Map.entry(Cause.CREDIT, 'k'),
             Map.entry(Cause.CONTROL, 'c'), Map.entry(Cause.GROUP, 'g'), Map.entry(Cause.PAUSE, 'z'),
@@ -101,7 +101,7 @@ final class RunScreen {
         return text.toString();
     }
 
-    /** The ranks that were idle longest for another cause than the plan, in their order. */
+    /** Returns the bars of the ranks with the longest idle time outside the plan, in their order. */
     private List<String> bars(Map<Cause, Long> all) {
         long length = step.path("end_ns").asLong();
         List<JsonNode> ranks = new ArrayList<>();

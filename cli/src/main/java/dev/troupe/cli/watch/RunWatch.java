@@ -22,12 +22,12 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The run of a directory on the screen: once, or again and again until it ends. It reads files alone, and so costs the run
- * nothing. Thread rule: one thread.
+ * The view of a run's directory on the screen, once or until the run ends. It only reads files, so it costs the run nothing.
+ * Thread rule: one thread.
  */
 public final class RunWatch {
     private static final long REFRESH_MILLIS = 1_000;
-    /** A log of plain lines should not grow faster than a person looks at it. */
+    /** The refresh of plain lines, so that a log grows no faster than a person reads it. */
     private static final int PLAIN_EVERY = 5;
     private static final Set<String> GOOD_ENDS = Set.of("done", "stopped");
     private static final Set<String> BAD_ENDS = Set.of("failed", "lost");
@@ -103,7 +103,7 @@ public final class RunWatch {
         output.flush();
     }
 
-    /** A line that is longer than the screen is wide would take two, and move all below it. */
+    /** Cuts a line at the width of the screen, since a longer one would take two and shift the lines below. */
     private String cut(String each) {
         return each.length() <= terminal.lineColumns() ? each : each.substring(0, terminal.lineColumns() - 1) + "…";
     }

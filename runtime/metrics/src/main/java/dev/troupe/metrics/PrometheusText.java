@@ -7,8 +7,8 @@ import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 
 /**
- * {@code /metrics}: the meters of the runs that this process leads, in a registry of its own, as Prometheus' text. It needs
- * {@code micrometer-registry-prometheus}. Thread rule: any thread.
+ * The meters of this process's runs as Prometheus text at {@code /metrics}, in their own registry. It needs {@code
+ * micrometer-registry-prometheus}. Thread rule: any thread.
  */
 public final class PrometheusText {
     /** The default path of Prometheus. */
@@ -23,7 +23,7 @@ public final class PrometheusText {
         return TrainingMeters.to(registry);
     }
 
-    /** Returns routes with the route of the meters. */
+    /** Returns the routes with {@link #PATH} added. */
     public Routes beside(Routes routes) {
         return routes.with(PATH, _ -> Answer.text(CONTENT_TYPE, registry.scrape(CONTENT_TYPE)));
     }

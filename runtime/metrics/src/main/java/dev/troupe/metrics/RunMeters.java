@@ -29,7 +29,7 @@ final class RunMeters implements Observation {
         STARTING,
         /** Steps are trained. */
         TRAINING,
-        /** Ranks that failed start again. */
+        /** Failed ranks restart. */
         RECOVERING,
         /** The run has ended, or another process leads it. */
         ENDED;
@@ -39,7 +39,7 @@ final class RunMeters implements Observation {
         }
     }
 
-    /** A checkpoint that is written during training is complete some steps after its own. */
+    /** The most remembered commits: a checkpoint written during training is complete some steps after its own. */
     private static final int MOST_COMMITS = 10_000;
 
     private final MeterRegistry registry;
@@ -69,7 +69,7 @@ final class RunMeters implements Observation {
         this.run = run;
         this.tags = Tags.of("run", run.name());
         this.stepsDone = run.firstStep();
-        // Gauges read the object of their run: gauges of an ended run of the same name would read an old one.
+        // Removes the gauges of an earlier run of the same name, which would read that run's object.
         Search.in(registry).name(name -> name.startsWith("troupe.")).tags(tags).gauges().forEach(registry::remove);
         gauge("troupe.training.loss", "Mean loss of the last step's global batch", () -> loss);
         gauge("troupe.validation.loss", "Mean loss over the validation data, when it was last measured",

@@ -20,7 +20,7 @@ import java.util.Map;
 /**
  * The meters of the ranks in measured steps: their computing, their idle times, and their messages.
  *
- * <p>Thread rule: the thread that parts idle time by cause.
+ * <p>Thread rule: the thread that attributes idle time to causes.
  */
 final class StepMeters {
     private record Edge(int sender, int receiver) {
@@ -32,10 +32,10 @@ final class StepMeters {
     private final MeterRegistry registry;
     private final Tags tags;
     private final Counter steps;
-    // By rank, and then by the ordinal of the kind or cause; a meter is made when it counts first.
+    // By rank, and then by the ordinal of the kind or cause; a meter is created at its first count.
     private final Counter[][] computed;
     private final Counter[][] idle;
-    /** The existing edges: few of all pairs of ranks. */
+    /** The edges seen so far, few of all pairs of ranks. */
     private final Map<Edge, Hop> hops = new HashMap<>();
 
     StepMeters(MeterRegistry registry, Tags tags, int ranks) {
@@ -72,7 +72,7 @@ final class StepMeters {
         }
     }
 
-    /** An action takes what it computes and what its rank waits inside it; the waits are idle time. */
+    /** Adds computing times: the time of each action without the waits inside it, which are idle time. */
     private void addComputed(RankTimes rank, List<Action> row, long[] inside) {
         for (int position = 0; position < row.size(); position++) {
             if (rank.ends()[position] != 0) {

@@ -7,8 +7,8 @@ import io.micrometer.core.instrument.MeterRegistry;
 
 /**
  * The meters of every run that a process leads, in a registry of Micrometer: {@code docs/observe.md} lists them. Each has
- * the tag {@code run}, the name of the run. The meters of a run remain in the registry when it has ended; the next run of
- * the same name continues its counters.
+ * the tag {@code run}, the name of the run. The meters of an ended run remain in the registry, and the next run of the same
+ * name continues its counters.
  *
  * <p>Thread rule: any thread.
  */

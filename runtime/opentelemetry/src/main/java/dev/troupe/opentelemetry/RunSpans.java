@@ -56,9 +56,9 @@ final class RunSpans implements Observation {
     private final Tracer tracer;
     private final Detail detail;
     private final RunFacts run;
-    /** The addend of an instant of {@link System#nanoTime} for nanoseconds since 1970. */
+    /** The offset from {@link System#nanoTime} to nanoseconds since 1970. */
     private final long sinceEpoch = TimeUnit.MILLISECONDS.toNanos(System.currentTimeMillis()) - System.nanoTime();
-    /** Of the steps that are not measured yet. */
+    /** The results of steps that are not measured yet. */
     private final ConcurrentNavigableMap<Long, StepResult> results = new ConcurrentSkipListMap<>();
 
     RunSpans(Tracer tracer, Detail detail, RunFacts run) {
@@ -128,7 +128,9 @@ final class RunSpans implements Observation {
         nanos.forEach((kind, sum) -> span.setAttribute("troupe.actions." + kind, sum / 1e9));
     }
 
-    /** In the order of their starts: an action that makes a tensor has its span before the one that waits for it. */
+    /**
+     * Adds the spans in the order of their starts, so that the span of a message's sender precedes the span of its user.
+     */
     private void addActions(StepTimes times, List<Span> ranks) {
         Map<List<Integer>, Message> inputs = new HashMap<>();
         for (Message message : Message.all(times)) {

@@ -5,19 +5,15 @@ import dev.troupe.observe.RunFacts;
 import dev.troupe.observe.RunObserver;
 import io.opentelemetry.api.OpenTelemetry;
 
-/**
- * Spans of every run that a process leads: a trace for each measured step, and one for each recovery.
- *
- * <p>Thread rule: any thread.
- */
+/** The spans of every run that a process leads: a trace for each measured step, and one for each recovery. */
 public final class TrainingSpans implements RunObserver {
     /** The detail of a step's trace. */
     public enum Detail {
         /** One span, with the idle time of all ranks by cause. */
         STEP,
-        /** A child for each rank too, with its idle time by cause and its computing by kind of action. */
+        /** In addition a child span for each rank, with its idle time by cause and its computing time by kind of action. */
         RANK,
-        /** Below its rank a child for each action too, with a link to the action that made the message it waited for. */
+        /** In addition a child span for each action, linked to the action that made the message it waited for. */
         ACTION
     }
 

@@ -6,7 +6,7 @@ package dev.troupe.protocol;
  *
  * @param epoch the epoch in which the rank was started
  * @param term the term of the coordinator that started the rank: a lost coordinator may have begun an epoch of the same
- *         number
+ *     number
  */
 public record Incarnation(int rank, int epoch, int term) {
 }

@@ -18,9 +18,9 @@ import java.util.function.LongToDoubleFunction;
  * @param places the groups of ranks that restart together, since a collective that loses a member is incomplete for all
  * @param mostRecoveries most failures within one step that the run survives; 0 if the first failure ends it
  * @param stepsPerPass steps from one commit to the next: 1, or the steps of a pass if they overlap; a divisor of all counts
- *         above
+ *     above
  * @param stagesUpdateAlone whether all updates of a pass but the last are decided before it begins; this excludes clipping
- *         and a loss scale, so an update depends on the step's number alone
+ *     and a loss scale, so an update depends on the step's number alone
  */
 public record RunSettings(int rankCount, long firstStep, long stepCount, LongToDoubleFunction learningRate,
         double gradientClip, LossScale lossScale, long validateEvery, long checkpointEvery, long savedStep,

@@ -8,7 +8,7 @@ import java.util.Optional;
  * @param isOver whether all kernels have run, or one was refused
  * @param seconds the time so far
  * @param longestKernelNanos the time of the longest kernel, the measure for how long a rank may pause before it counts as
- *         hanging
+ *     hanging
  * @param refusal a sentence on the kernel that this machine cannot run
  */
 public record WarmUpReport(boolean isOver, double seconds, long longestKernelNanos, Optional<String> refusal) {

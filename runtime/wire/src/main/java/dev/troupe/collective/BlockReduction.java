@@ -43,7 +43,7 @@ public final class BlockReduction {
      * Refuses elements that cannot be reduced.
      *
      * @throws IllegalArgumentException if the type is no float type or does not fit the reduction, or {@code bytes} is not a
-     *         multiple of an element
+     *     multiple of an element
      */
     public static void require(DataType type, Reduction reduction, long bytes) {
         boolean isReducible = switch (type) {

@@ -15,9 +15,9 @@ import java.util.TreeSet;
  * @param nodeOfRank for each rank of the world its node
  * @param endpoints for each node its address
  * @param peers the nodes with which this node exchanges messages, always including itself; it has streams to and from these
- *         only
+ *     only
  * @param since for each node the epoch in which it got its current ranks, the same on all nodes. A new epoch gives the node
- *         new streams, so that nothing reads the open streams of a dead process or of earlier ranks
+ *     new streams, so that nothing reads the open streams of a dead process or of earlier ranks
  */
 public record NodeMap(int self, List<Integer> nodeOfRank, List<Endpoint> endpoints, Set<Integer> peers,
         List<Integer> since) {

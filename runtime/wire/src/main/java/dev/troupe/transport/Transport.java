@@ -32,9 +32,9 @@ public interface Transport extends AutoCloseable {
      * filled in the order of their grants.
      *
      * @param epoch the epoch of the grant; for an earlier epoch than the current one, {@link TransportListener#onReturned}
-     *         returns the buffer at once
+     *     returns the buffer at once
      * @throws IllegalArgumentException if the receiver is not registered here, the tensor has more than four dimensions, or
-     *         the epoch is one that {@link #epoch} has not announced
+     *     the epoch is one that {@link #epoch} has not announced
      * @throws IllegalStateException if the transport is closed or its thread has ended
      */
     void grant(int epoch, Edge edge, Engine engine, Tensor buffer);
@@ -44,7 +44,7 @@ public interface Transport extends AutoCloseable {
      * returns the tensor at once.
      *
      * @throws IllegalArgumentException if the sender is not registered here, no node has the receiver, the tensor has more
-     *         than four dimensions, or the epoch is one that {@link #epoch} has not announced
+     *     than four dimensions, or the epoch is one that {@link #epoch} has not announced
      * @throws IllegalStateException if the transport is closed or its thread has ended
      */
     void send(MessageId id, Engine engine, Tensor tensor);
@@ -67,7 +67,7 @@ public interface Transport extends AutoCloseable {
      * TransportFault.TransportEnded}.
      *
      * @throws IllegalArgumentException if the epoch is not after the present one, or the map is of another node or world or
-     *         has other endpoints
+     *     has other endpoints
      */
     void epoch(int epoch, NodeMap nodes);
 

@@ -12,12 +12,12 @@ import java.util.Optional;
  * The settings of a transport: the keys {@code transport.*}.
  *
  * @param directory {@code transport.directory}: the directory of the media driver, made at start and deleted at close;
- *         empty: one of this process's own under {@code /dev/shm}, or else under {@code java.io.tmpdir}
+ *     empty: one of this process's own under {@code /dev/shm}, or else under {@code java.io.tmpdir}
  * @param sharesDriver whether the transport uses a running media driver in that directory, which it does not stop
  * @param termLength {@code transport.term-length}: bytes of a term of each stream, a power of two from {@value
- *         #MIN_TERM_LENGTH} to {@value #MAX_TERM_LENGTH}; see {@link #DEFAULT_TERM_LENGTH}
+ *     #MIN_TERM_LENGTH} to {@value #MAX_TERM_LENGTH}; see {@link #DEFAULT_TERM_LENGTH}
  * @param linkTimeout {@code transport.timeout}: the time for which another node may be unreachable before the ranks are
- *         notified
+ *     notified
  * @param network {@code transport.network}: the protocol to nodes of other machines
  */
 public record TransportSettings(Optional<Path> directory, boolean sharesDriver, int termLength, Duration linkTimeout,

@@ -21,7 +21,7 @@ public final class AgentThread {
     /**
      * @param agent its {@link Agent#roleName} names the thread, which also closes it
      * @param onError receives the error that ends the thread, before the agent is closed, and an error of the close; called
-     *         on the thread
+     *     on the thread
      */
     public AgentThread(Agent agent, IdleStrategy idle, ErrorHandler onError) {
         this.agent = agent;

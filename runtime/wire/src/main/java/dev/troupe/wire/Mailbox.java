@@ -41,7 +41,7 @@ public final class Mailbox<C> {
      * Rests until a command arrives, the agent is woken, or the time is over.
      *
      * @param watchesConnections whether a watched connection that is ready ends the rest too; the rest then has whole
-     *         milliseconds
+     *     milliseconds
      */
     public void rest(long nanos, boolean watchesConnections) {
         rest.begin();

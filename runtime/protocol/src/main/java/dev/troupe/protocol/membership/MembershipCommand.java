@@ -61,7 +61,7 @@ public sealed interface MembershipCommand<N> {
      * Add a node to the run.
      *
      * @param versions for each rank, the commits (as steps done) of which the node has the complete state and from which the
-     *         run may continue
+     *     run may continue
      */
     record AddNode<N>(String name, Map<Integer, List<Long>> versions) implements MembershipCommand<N> {
         public AddNode {

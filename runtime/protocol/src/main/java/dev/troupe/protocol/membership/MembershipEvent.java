@@ -30,7 +30,7 @@ public sealed interface MembershipEvent<N> {
      * The end of a node's process was reported.
      *
      * @param isCertain whether the report is certain. The cluster can wrongly report a process that rejoins under the
-     *         address of another, until that process is a member.
+     *     address of another, until that process is a member.
      */
     record Ended<N>(N node, String name, boolean isCertain) implements MembershipEvent<N> {
     }

@@ -36,7 +36,7 @@ public sealed interface NodeCommand {
      * Ask the coordinator for ranks.
      *
      * @param term the latest term that the node has received; 0 for none. The node obeys no earlier one, so a coordinator of
-     *         this term can rely on the report.
+     *     this term can rely on the report.
      * @param report the node's report on the run, if it takes part already
      * @param runsKernels whether to add the progress of the node's kernels
      */

@@ -104,7 +104,7 @@ public sealed interface RunCommand {
      * Order each rank, in an epoch in which all are ready, to resend the messages of the pass that their receivers lack.
      *
      * @param pass the {@linkplain Pass#number number} of the pass in progress; -1 between two passes, when nothing is sent
-     *         again
+     *     again
      * @param received the messages of the pass that were received, by sender
      */
     record Resume(int epoch, long pass, Map<Integer, MessageKeys> received) implements RunCommand {

@@ -82,7 +82,7 @@ public sealed interface RunEvent {
      * A node has joined, with ranks or as a standby.
      *
      * @param versions for each rank, the commits (as steps done, ascending) of which the node has the complete state; empty
-     *         without a report
+     *     without a report
      */
     record NodeJoined(String node, Map<Integer, List<Long>> versions) implements RunEvent {
         public NodeJoined {

@@ -29,7 +29,7 @@ public final class LossWatch {
      * @param microbatch the microbatch with the highest loss
      * @param highest its loss
      * @param block the block, or the embedding (0) or the head, with the gradient norm that has grown most against its
-     *         median
+     *     median
      * @param growth the ratio of that norm to its median
      */
     public record Spike(double loss, double usual, int microbatch, double highest, int block, double growth) {

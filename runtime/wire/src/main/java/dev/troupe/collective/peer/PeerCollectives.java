@@ -44,7 +44,7 @@ public final class PeerCollectives implements AutoCloseable {
      * Creates the groups of this JVM. The media driver is used only if a group has a stream.
      *
      * @param driverDirectory the directory of the running driver, see {@link
-     *         dev.troupe.transport.link.LinkTransport#driverDirectory}
+     *     dev.troupe.transport.link.LinkTransport#driverDirectory}
      * @param connections the connections of this node, closed by their owner; empty if members use streams only
      */
     public static PeerCollectives connect(Path driverDirectory, Optional<Connections> connections) {

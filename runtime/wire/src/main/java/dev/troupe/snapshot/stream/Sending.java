@@ -68,7 +68,7 @@ final class Sending {
      * Sends the next frame; not to be called if {@link #isDone}.
      *
      * @return {@link Outcome#NOT_CONNECTED} also if the copy must restart on another connection; after {@link
-     *         Outcome#ACCEPTED} check {@link #isOverwritten}
+     *     Outcome#ACCEPTED} check {@link #isOverwritten}
      */
     Outcome sendNext() {
         if (way.connection() != connection) {

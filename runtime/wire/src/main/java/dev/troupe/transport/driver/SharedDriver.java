@@ -22,7 +22,7 @@ public final class SharedDriver implements AutoCloseable {
      * @param otherBytes the bytes that other uses of the nodes need
      * @param settings the settings of the nodes
      * @throws dev.troupe.transport.TransportException if the directory is in use or has too little space, or the driver does
-     *         not start; no files remain
+     *     not start; no files remain
      */
     public static SharedDriver start(Path directory, List<NodeMap> nodes, long otherBytes,
             TransportSettings settings) {

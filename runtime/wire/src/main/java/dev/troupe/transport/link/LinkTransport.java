@@ -63,7 +63,7 @@ public final class LinkTransport implements Transport {
      * Starts the transport of a node.
      *
      * @throws TransportException if it cannot start: too little space, directory in use, port taken; the message names the
-     *         remedy, and no files remain
+     *     remedy, and no files remain
      */
     public static LinkTransport start(NodeMap nodes, TransportSettings settings) {
         return start(nodes, settings, FrameHook.NONE);

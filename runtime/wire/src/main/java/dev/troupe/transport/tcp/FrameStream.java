@@ -111,7 +111,7 @@ public final class FrameStream implements AutoCloseable {
      * Begins a frame; {@link #hasRoom} must be true, and {@link #commit} or {@link #abort} is next.
      *
      * @return the offset of its header in {@link #buffer}; a payload of at most {@link #MOST_COPIED} bytes follows the
-     *         header
+     *     header
      */
     public int begin(int headerBytes, int payloadBytes) {
         if (out.position() > 0) {

@@ -43,7 +43,7 @@ public interface FrameWay extends AutoCloseable {
      *
      * @param from the offset of the payload in {@code source}
      * @return {@link Outcome#ACCEPTED} if the memory is no longer read; otherwise the frame is incomplete, and no other may
-     *         be sent until {@link #push} returns another outcome than {@link Outcome#BACK_PRESSURED}
+     *     be sent until {@link #push} returns another outcome than {@link Outcome#BACK_PRESSURED}
      */
     Outcome commit(MemorySegment source, long from);
 
@@ -59,7 +59,7 @@ public interface FrameWay extends AutoCloseable {
      * Continues an incomplete frame.
      *
      * @return {@link Outcome#ACCEPTED} if its payload's memory is no longer read; {@link Outcome#NOT_CONNECTED} if the
-     *         connection broke, so that the frame must be sent again
+     *     connection broke, so that the frame must be sent again
      */
     default Outcome push() {
         return Outcome.ACCEPTED;
