@@ -10,7 +10,7 @@ import java.util.List;
  * @param schedule the name of the schedule
  */
 public record Arrangement(int ranks, int virtualStages, String schedule) {
-    /** One rank, which has every core; then two and four ranks that share the cores, under each schedule. */
+    /** One rank with all cores; then two and four ranks that share the cores, under each schedule. */
     public static final List<Arrangement> ALL = List.of(new Arrangement(1, 1, "1f1b"), new Arrangement(2, 1, "gpipe"),
             new Arrangement(2, 1, "1f1b"), new Arrangement(2, 2, "interleaved-1f1b"), new Arrangement(4, 1, "gpipe"),
             new Arrangement(4, 1, "1f1b"), new Arrangement(4, 2, "interleaved-1f1b"));
@@ -19,7 +19,7 @@ public record Arrangement(int ranks, int virtualStages, String schedule) {
     public static final List<Arrangement> FEW = List.of(new Arrangement(1, 1, "1f1b"), new Arrangement(2, 1, "1f1b"),
             new Arrangement(4, 1, "1f1b"));
 
-    /** The settings of {@code troupe train -s} that describe it. */
+    /** Returns the settings of {@code troupe train -s} for this layout. */
     public List<String> settings() {
         return List.of("parallel.pipeline=" + ranks, "parallel.virtual-stages=" + virtualStages,
                 "parallel.schedule=" + schedule);

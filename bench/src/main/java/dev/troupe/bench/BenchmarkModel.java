@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * A model and a batch to measure with.
+ * The model and batch of a measurement.
  *
  * @param name such as {@code wide}
  * @param layers blocks
@@ -21,7 +21,7 @@ public record BenchmarkModel(String name, int layers, int hidden, int heads, int
     public static final BenchmarkModel WIDE = new BenchmarkModel("wide", 8, 512, 8, 256, 4096, 8, 4);
     /** A model with much of a step outside matrix products. */
     public static final BenchmarkModel NARROW = new BenchmarkModel("narrow", 8, 128, 4, 128, 256, 16, 2);
-    /** GPT-2's two smaller sizes and a larger one, for a GPU; vocabularies are multiples of 128, as PyTorch wants them. */
+    /** GPT-2's two smaller sizes and a larger one, for a GPU; vocabularies are multiples of 128, as PyTorch recommends. */
     public static final BenchmarkModel GPT2_124M = new BenchmarkModel("gpt2-124m", 12, 768, 12, 1024, 50304, 8, 16);
     /** GPT-2 medium. */
     public static final BenchmarkModel GPT2_350M = new BenchmarkModel("gpt2-350m", 24, 1024, 16, 1024, 50304, 8, 16);
@@ -33,13 +33,13 @@ public record BenchmarkModel(String name, int layers, int hidden, int heads, int
         return (long) microbatches * microbatchSize * sequenceLength;
     }
 
-    /** The settings of {@code troupe train -s} that describe it. */
+    /** Returns the settings of {@code troupe train -s} for this model. */
     public List<String> settings() {
         return List.of("model.layers=" + layers, "model.hidden=" + hidden, "model.heads=" + heads,
                 "model.sequence-length=" + sequenceLength, "model.vocabulary-size=" + vocabularySize,
                 "training.microbatch-size=" + microbatchSize,
                 "training.global-batch-size=" + microbatches * microbatchSize, "training.validate-every=0",
-                // As the peers train: losses are compared with theirs.
+                // The same as the peers' settings, since losses are compared with theirs.
                 "training.learning-rate.peak=1e-3", "training.learning-rate.warmup-steps=0",
                 "data.validation-fraction=0");
     }

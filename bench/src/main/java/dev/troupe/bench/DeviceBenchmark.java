@@ -18,9 +18,9 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /**
- * The time of a device for each kernel of a block of GPT-2. A kernel is called again and again, and one number is read at
- * the end, which waits for all calls: so the time is right even if a call returns before its kernel has run. A line a
- * kernel, with tabs between: name, microseconds, and 10^12 operations or 10^9 bytes a second.
+ * The time of a device for each kernel of a block of GPT-2. Each kernel is called many times, and a read of one number at
+ * the end waits for all calls, so the time is right even if calls return early. The output has a line for each kernel,
+ * separated by tabs: name, microseconds, and 10^12 operations or 10^9 bytes per second.
  *
  * <p>N = B T rows; C hidden size, V vocabulary. Bytes count each tensor read or written once.
  */
@@ -68,7 +68,6 @@ public final class DeviceBenchmark implements Callable<Integer> {
     /** The same numbers in the type of products. */
     private Tensor rounded;
 
-    /** Prints to the standard output. */
     public DeviceBenchmark() {
         this(System.out);
     }
@@ -118,7 +117,7 @@ public final class DeviceBenchmark implements Callable<Integer> {
         }
     }
 
-    /** Useful operations alone: the half of the scores below the diagonal. */
+    /** Counts useful operations only: the half of the scores below the diagonal. */
     private void attention() {
         int n = b * t;
         double operations = 2.0 * n * t * c;

@@ -23,8 +23,8 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /**
- * Does an emulated action take its configured time, with any number of ranks in the JVM? Each rank has an engine and a
- * thread of its own, as in a run, and does one action after the other. Prints a table of {@code bench/schedules/README.md}.
+ * The check that an emulated action takes its configured time, with any number of ranks in the JVM. Each rank has its own
+ * engine and thread, as in a run. Prints a table of {@code bench/schedules/README.md}.
  */
 @Command(name = "bench/schedules/accuracy", mixinStandardHelpOptions = true, description = {
         "Measures the deviation of an emulated action from its time, by number of ranks."})

@@ -18,19 +18,19 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /**
- * The distance of each kernel from the naive one and from the limit of the machine. Prints the table of
- * {@code bench/kernels/README.md}.
+ * The time of each kernel, compared with the naive kernel and with the limit of the machine. Prints the table of {@code
+ * bench/kernels/README.md}.
  */
 @Command(name = "bench/kernels/run", mixinStandardHelpOptions = true, description = {
         "Measures every kernel of an engine with JMH, against the engine reference and against the limits of one core."})
 public final class KernelBenchmark implements Callable<Integer> {
     private static final String NAIVE = "reference";
-    /** The time for which a fast engine is measured, long enough to be compiled. */
+    /** The measuring time of a fast engine, long enough for the compiler. */
     private static final Effort THOROUGH = new Effort(4, 5, 400);
-    /** A naive product takes seconds, and its time need not be exact to a tenth. */
+    /** The measuring time of a naive engine: a product takes seconds, and its time need not be exact. */
     private static final Effort BRIEF = new Effort(1, 2, 100);
 
-    /** Iterations of the warm-up, iterations that count, and the length of each unless one call takes longer. */
+    /** The iterations of the warm-up, the measured iterations, and the least length of each. */
     private record Effort(int warmups, int iterations, long iterationMillis) {
     }
 

@@ -4,7 +4,7 @@ import dev.troupe.bench.kernels.KernelWork;
 import dev.troupe.bench.kernels.Limits;
 import java.util.Locale;
 
-/** The table of kernels, as its README has it. Thread rule: one thread. */
+/** The table of kernels, as its README shows it. Thread rule: one thread. */
 final class KernelReport {
     private static final double NANOS_PER_MICRO = 1e3;
 
@@ -15,7 +15,7 @@ final class KernelReport {
     private String family = "";
 
     /**
-     * An empty table.
+     * Creates an empty table.
      *
      * @param operationsPerNano the limit of kernels that are products, in GFLOP/s
      * @param narrowBytesPerNano the limit of kernels that move little memory, in GB/s

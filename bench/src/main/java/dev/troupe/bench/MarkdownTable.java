@@ -3,11 +3,11 @@ package dev.troupe.bench;
 import java.util.ArrayList;
 import java.util.List;
 
-/** A table as Markdown has it, built row by row. Thread rule: one thread. */
+/** A Markdown table, built row by row. Thread rule: one thread. */
 public final class MarkdownTable {
     private final List<List<String>> rows = new ArrayList<>();
 
-    /** Creates a table with these heads of columns. */
+    /** Creates a table with these column headings. */
     public MarkdownTable(String... heads) {
         rows.add(List.of(heads));
     }

@@ -32,8 +32,7 @@ import java.util.OptionalLong;
 import java.util.Random;
 
 /**
- * The measurements of a run of {@code troupe train} after its warm-up: a whole run as a user starts it, from
- * configuration to checkpoint.
+ * The measurements of a whole run of {@code troupe train}, from configuration to checkpoint, after its warm-up.
  *
  * @param stepSeconds the time of each step on the clock
  * @param losses of every step, the warm-up included
@@ -55,8 +54,9 @@ public record MeasuredRun(List<Double> stepSeconds, List<Double> losses, ThreadT
     /**
      * Trains.
      *
-     * @param warmupSteps steps before the first that counts, at least 1: the first step also fills pools and compiles
-     * @param steps steps that count
+     * @param warmupSteps the steps before the first measured one, at least 1, since the first step also fills pools and
+     *         compiles
+     * @param steps the number of measured steps
      * @param more further settings of {@code troupe train -s}
      * @throws IllegalStateException if the run fails, with its reason
      */
@@ -87,7 +87,7 @@ public record MeasuredRun(List<Double> stepSeconds, List<Double> losses, ThreadT
         }
     }
 
-    /** Printable bytes, since the speed of a step does not depend on the text. */
+    /** Returns printable random bytes, since the speed of a step does not depend on the text. */
     public static byte[] corpus() {
         Random random = new Random(CORPUS_SEED);
         StringBuilder text = new StringBuilder(CORPUS_BYTES);
@@ -116,7 +116,7 @@ public record MeasuredRun(List<Double> stepSeconds, List<Double> losses, ThreadT
         });
     }
 
-    /** Reads the clocks between steps: on the coordinator's thread, before it starts the next step. */
+    /** The reader of clocks between steps, on the coordinator's thread before the next step starts. */
     private static final class Watch implements RunListener, AutoCloseable {
         private final int warmupSteps;
         private final boolean profiled;

@@ -31,7 +31,7 @@ import picocli.CommandLine.Option;
 public final class ProductBenchmark implements Callable<Integer> {
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
     private static final int WARM_UPS = 3;
-    /** Operations of a round, so that small products run often enough for a clock. */
+    /** The least operations of a round, so that small products run long enough for a clock. */
     private static final double LEAST_OPERATIONS = 1e9;
 
     @Option(names = "--against", paramLabel = "PRODUCTS", description = {

@@ -4,14 +4,14 @@ import java.util.List;
 import java.util.OptionalDouble;
 
 /**
- * Figures of other programs on another machine of 2 cores (with AVX-512 and AMX), for orders of magnitude. Where a
- * ratio matters, measure both on one machine.
+ * Figures of other programs on another machine of 2 cores (with AVX-512 and AMX), for orders of magnitude. Measure both
+ * programs on one machine if a ratio matters.
  */
 public final class PublishedFigures {
     /** Aeron 1.51 IPC, messages of 4 MiB through tryClaim with an MTU of 64 KiB: no checksum, no credits, no tensors. */
     public static final double AERON_IPC_GIGABYTES_PER_SECOND = 3.7;
 
-    /** Tokens per second of PyTorch 2.13 in float32: pipelining over Gloo, one process and one thread a rank. */
+    /** Tokens per second of PyTorch 2.13 in float32: pipelining over Gloo, with a process and a thread for each rank. */
     private record PyTorch(BenchmarkModel model, int ranks, double tokensPerSecond) {
     }
 

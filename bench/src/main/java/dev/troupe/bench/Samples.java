@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 
-/** Measurements of one thing. Thread rule: one thread. */
+/** The samples of one quantity. Thread rule: one thread. */
 public final class Samples {
     private final List<Double> values = new ArrayList<>();
 
@@ -30,7 +30,7 @@ public final class Samples {
                 .orElseThrow(() -> new IllegalStateException("nothing was measured"));
     }
 
-    /** Returns the median; the upper one of two. */
+    /** Returns the median; for an even number of samples the upper of the middle two. */
     public double median() {
         return quantile(0.5);
     }
@@ -43,7 +43,7 @@ public final class Samples {
         return quantile(1);
     }
 
-    /** Returns the value below which a share of the samples lies; between two samples the nearer one. */
+    /** Returns the value below which a share of the samples lies, rounded to the nearest sample. */
     public double quantile(double share) {
         if (values.isEmpty()) {
             throw new IllegalStateException("nothing was measured");

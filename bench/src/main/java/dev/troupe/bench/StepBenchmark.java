@@ -33,7 +33,7 @@ public final class StepBenchmark implements Callable<Integer> {
         }
     }
 
-    /** Steps of the narrow model for one of the wide one, which takes some fifteen times as long. */
+    /** Steps of the narrow model for each step of the wide one, which takes some fifteen times as long. */
     private static final int NARROW_STEPS_FOR_A_WIDE_ONE = 5;
     private static final Arrangement PROFILED_ALONE = new Arrangement(1, 1, "1f1b");
     private static final Arrangement PROFILED_PAIR = new Arrangement(2, 1, "1f1b");
@@ -67,7 +67,6 @@ public final class StepBenchmark implements Callable<Integer> {
 
     private final PrintStream output;
 
-    /** Prints to the standard output. */
     public StepBenchmark() {
         this(System.out);
     }
@@ -115,8 +114,8 @@ public final class StepBenchmark implements Callable<Integer> {
     }
 
     /**
-     * Reports the time of two ranks by kernel, and of one rank that waits for no other. Ranks have one thread, so that a
-     * kernel's time is the time of its thread.
+     * Reports the time by kernel, of two ranks and of one rank that waits for no other. Each rank has one thread, so the
+     * time of a kernel is the time of its thread.
      */
     private void profile(BenchmarkModel model, int countedSteps) throws InterruptedException, IOException {
         System.setProperty(ProfilingEngineProvider.INNER, engine);

@@ -7,17 +7,17 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalDouble;
 
-/** The tables of a step, as its README has them. */
+/** The tables of a step, as its README shows them. */
 final class StepReport {
     private static final double NANOS_PER_MILLI = 1e6;
     private static final double NANOS_PER_SECOND = 1e9;
-    /** Kernels that cost less than this share of a step go into one row. */
+    /** The share of a step below which a kernel has no row of its own. */
     private static final double LEAST_SHARE = 0.005;
 
     private StepReport() {
     }
 
-    /** Tokens per second of each arrangement, from the times of its steps. */
+    /** Returns the tokens per second of each arrangement, from the times of its steps. */
     static String speeds(BenchmarkModel model, Map<Arrangement, Samples> stepSeconds) {
         MarkdownTable table = new MarkdownTable("arrangement", "tokens/s, median", "slowest to fastest", "steps",
                 "PyTorch elsewhere, tokens/s");
@@ -31,7 +31,7 @@ final class StepReport {
         return table.toString();
     }
 
-    /** Returns the time of each kernel; shares are of the time in kernels, of all ranks together. */
+    /** Returns the time of each kernel, as shares of the kernel time of all ranks. */
     static String kernels(MeasuredRun run) {
         int steps = run.stepSeconds().size();
         double allNanos = run.kernels().stream().mapToLong(KernelTimes.Total::wallNanos).sum();

@@ -25,7 +25,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /**
- * What do collectives cost, by size? Prints the table of {@code bench/collectives/README.md}: threads of one JVM, processes
+ * The cost of collectives by size. Prints the table of {@code bench/collectives/README.md}: threads of one JVM, processes
  * over one media driver, and Gloo's processes, alternately with a plain copy.
  */
 @Command(name = "bench/collectives/run", mixinStandardHelpOptions = true, description = {

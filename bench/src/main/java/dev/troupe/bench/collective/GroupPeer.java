@@ -7,9 +7,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.stream.IntStream;
 
-/**
- * One process of a group between JVMs; the process of member 0 prints a line for each measure, as the script of Gloo does.
- */
+/** A process of a group between JVMs; member 0's process prints a line for each measurement, as Gloo's script does. */
 public final class GroupPeer {
     private static final Duration DEADLINE = Duration.ofMinutes(2);
 

@@ -8,10 +8,10 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.function.BiConsumer;
 
-/** Times every collective of a group at every size; all members call it at once. */
+/** The times of every collective of a group at every size, measured by all members together. */
 final class GroupTimes {
     static final List<String> COLLECTIVES = List.of("all-reduce", "reduce-scatter", "all-gather", "broadcast");
-    /** Sizes of the whole in bytes; each is a multiple of every number of members that is measured. */
+    /** The total sizes in bytes, multiples of every measured number of members. */
     static final List<Integer> SIZES = List.of(1 << 10, 16 << 10, 256 << 10, 4 << 20, 64 << 20);
     private static final long BYTES_OF_A_MEASURE = 128L << 20;
     private static final int LEAST_CALLS = 2;
@@ -24,7 +24,7 @@ final class GroupTimes {
     record Case(String collective, int members, int bytes) {
     }
 
-    /** Calls that are timed together; the script of Gloo does the same. */
+    /** Returns the number of calls that are timed together, the same as in Gloo's script. */
     static int calls(int bytes) {
         return Math.clamp(BYTES_OF_A_MEASURE / bytes, LEAST_CALLS, MOST_CALLS);
     }

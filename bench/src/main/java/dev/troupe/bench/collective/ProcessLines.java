@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Processes that measure together; the first prints a line for each measure. */
+/** The processes of one measurement; the first prints a line for each result. */
 final class ProcessLines {
     private static final Pattern MEASURED = Pattern.compile("measured (\\S+) (\\d+) (\\d+) (\\S+)");
 

@@ -3,17 +3,17 @@ package dev.troupe.bench.hop;
 import java.util.List;
 
 /**
- * A way from this process to another on which messages of one size go in bursts, or a group with it that calls a collective
- * again and again. Thread rule: one thread.
+ * A way to another process for bursts of messages of one size, or a group with it for repeated collectives. Thread rule: one
+ * thread.
  */
 interface Burst extends AutoCloseable {
     /**
-     * Returns the seconds until a number of messages has reached the other process and its answer is here, or until both
-     * have done a number of collectives.
+     * Returns the seconds from the first of {@code count} messages to the answer of the other process, or of {@code count}
+     * collectives.
      */
     double seconds(int count) throws InterruptedException;
 
-    /** The processes that work for it; empty for this one and the one that answers it. */
+    /** Returns the processes that work for this way, except this process and the one that answers it. */
     default List<ProcessHandle> processes() {
         return List.of();
     }

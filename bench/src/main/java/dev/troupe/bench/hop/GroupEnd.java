@@ -8,8 +8,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * One of two members of a group, which call the same collective alternately. Member 0 measures, and sends member 1 how often
- * they call it.
+ * One of two members of a group, which call the same collective repeatedly. Member 0 measures, and sends the number of calls
+ * to member 1.
  *
  * <p>Thread rule: one thread.
  */
@@ -21,12 +21,12 @@ final class GroupEnd implements Burst {
     private final MemorySegment calls = arena.allocate(ValueLayout.JAVA_LONG);
 
     /**
-     * Makes room for the values.
+     * Allocates the values.
      *
-     * @param group is closed with this
+     * @param group the group, closed with this object
      * @param what the name of the collective
-     * @param bytes of the whole that is reduced, gathered or sent
-     * @param release is done after the group is closed
+     * @param bytes the total bytes that are reduced, gathered or sent
+     * @param release the action after the group is closed
      */
     GroupEnd(CollectiveGroup group, String what, int bytes, Runnable release) {
         this.group = group;

@@ -16,9 +16,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Two ranks of one JVM and the tensors that go between them. Rank 0 sends a given number of messages; rank 1 grants
- * each buffer again as soon as a message has landed in it, and, when it echoes, sends the message back first. There are
- * no actors: the transport's own thread answers.
+ * Two ranks of one JVM that exchange tensors. Rank 0 sends messages; rank 1 grants each buffer again as soon as a message
+ * has landed and, if it echoes, first sends the message back. The transport's own thread answers, without actors.
  *
  * <p>Thread rule: one thread measures; between two measurements no message is in flight.
  */
@@ -33,7 +32,7 @@ final class Hop implements AutoCloseable {
     private final List<Tensor> granted = new ArrayList<>();
     private volatile Measurement measurement;
 
-    /** The current measurement; the transport's thread uses it once it has begun. */
+    /** The current measurement, which the transport's thread uses after its start. */
     private static final class Measurement {
         private final boolean echoes;
         private final CountDownLatch toLand;
@@ -52,7 +51,7 @@ final class Hop implements AutoCloseable {
     /**
      * Registers both ranks and grants the first buffers.
      *
-     * @param credits buffers granted, and tensors sent, at one time
+     * @param credits the number of granted buffers, and of tensors being sent
      */
     Hop(Transport transport, Engine engine, int messageBytes, int credits) {
         this.transport = transport;
@@ -80,7 +79,7 @@ final class Hop implements AutoCloseable {
         return (System.nanoTime() - start) / 1e9;
     }
 
-    /** Returns the nanoseconds there and back of each of {@code messages} messages, one in flight at a time. */
+    /** Returns the round-trip time of each of {@code messages} messages in nanoseconds, with one in flight at a time. */
     List<Double> roundTrips(int messages) throws InterruptedException {
         Measurement begun = new Measurement(messages, true);
         begun.toSend--;

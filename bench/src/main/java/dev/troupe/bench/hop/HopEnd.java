@@ -18,13 +18,13 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * One end of a hop between two JVMs. Rank 0 sends bursts of messages, and rank 1 answers each burst with one small
- * message; the pass of a message has the length of its burst.
+ * One end of a hop between two JVMs. Rank 0 sends bursts of messages, and rank 1 answers each burst with one small message.
+ * The pass number of a message is the length of its burst.
  *
  * <p>Thread rule: one thread measures, while no burst is in flight.
  */
 final class HopEnd implements TransportListener, Burst {
-    /** The window: tensors that are sent, and buffers that are granted, at one time. */
+    /** The window: the number of tensors being sent, and of granted buffers. */
     static final int CREDITS = 4;
     static final long TIMEOUT_SECONDS = 120;
     private static final Edge THERE = new Edge(0, 1, 1, MessageKind.ACTIVATION);
@@ -39,7 +39,7 @@ final class HopEnd implements TransportListener, Burst {
     private long toSend;
     private volatile CountDownLatch burstDone = new CountDownLatch(0);
 
-    /** Registers a rank of a transport, which is closed with this end, and grants its first buffers. */
+    /** Registers a rank of a transport, which this end closes, and grants its first buffers. */
     HopEnd(int rank, Transport transport, int bytes) {
         this.rank = rank;
         this.transport = transport;

@@ -17,9 +17,9 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /**
- * The speed of the path between two machines, compared with a plain TCP socket and Gloo. Rank 0 is in this process,
- * rank 1 in a child of another network namespace. All ways are measured alternately, and each turn is compared with the
- * first way's in the same round.
+ * The speed of the path between two machines, compared with a plain TCP socket and Gloo. Rank 0 is in this process, rank 1
+ * in a child in another network namespace. All ways are measured alternately, and each result is compared with the first
+ * way's of the same round.
  */
 @Command(name = "bench/network/run", mixinStandardHelpOptions = true, sortOptions = false)
 public final class NetworkBenchmark implements Callable<Integer> {
@@ -56,7 +56,7 @@ public final class NetworkBenchmark implements Callable<Integer> {
     @Option(names = "--serve", hidden = true)
     private boolean isOther;
 
-    /** A way that is open, with its measurements. */
+    /** An open way with its measurements. */
     private static final class Measured {
         private final Way way;
         private final Burst burst;
@@ -177,7 +177,7 @@ public final class NetworkBenchmark implements Callable<Integer> {
 
     private void measure(List<Measured> open, int bytes) throws InterruptedException {
         for (Measured one : open) {
-            // Twice as many until a burst is long enough; compilers have their time too, before a burst counts.
+            // The count doubles until a burst is long enough, which also gives the compiler time.
             double latest = one.burst.seconds(one.count);
             double total = latest;
             while (latest < seconds && one.count < MOST_COUNT || total < warmUp) {

@@ -10,10 +10,10 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 
 /**
- * A pair of plain TCP sockets, the stand-in for Gloo: each message is written from memory of its own in blocking calls and
- * read into memory of its own, by one thread on either side, without any check. A message is 8 bytes before its payload, all
- * 0 if it is to be answered by a byte: the last message of a burst, or each of them, so that no more are unanswered than
- * the transport has credits.
+ * A pair of plain TCP sockets, the stand-in for Gloo. One thread on each side writes or reads each message in blocking
+ * calls, with memory of its own and without checks. A message has 8 bytes before its payload, all 0 if a byte answers it.
+ * The answered messages are the last of a burst or, with a window, each one, so that no more are unanswered than the
+ * transport has credits.
  */
 final class PlainSocket implements Burst {
     private final SocketChannel socket;
@@ -31,7 +31,7 @@ final class PlainSocket implements Burst {
     }
 
     /**
-     * Connects to the other process, which listens.
+     * Connects to the listening process.
      *
      * @param hasWindow whether each message is answered
      */
