@@ -40,7 +40,6 @@ public final class FaultInjector implements AutoCloseable {
     public static final FaultInjector NONE = new FaultInjector(List.of(), Path.of(""), "", new ProcessDamage());
 
     private static final Logger LOG = LoggerFactory.getLogger(FaultInjector.class);
-    private static final String INJECTED = "injected: ";
     private static final Duration SLOW_BEAT = Duration.ofMillis(100);
     /** Kinds that strike when a rank passes a point, and need nothing else of the rank. */
     private static final Set<FaultKind> STRIKING = EnumSet.of(FaultKind.EXCEPTION, FaultKind.OUT_OF_MEMORY,
@@ -258,13 +257,7 @@ public final class FaultInjector implements AutoCloseable {
     }
 
     private static String words(FaultSpec fault) {
-        return INJECTED + fault;
-    }
-
-    /** Whether an injected fault threw this, also as an error of another type. */
-    public static boolean isInjected(Throwable failure) {
-        return failure instanceof InjectedFault
-                || failure.getMessage() != null && failure.getMessage().contains(INJECTED);
+        return InjectedFault.PREFIX + fault;
     }
 
     private static OutOfMemoryError outOfMemory(FaultSpec fault) {

@@ -2,7 +2,7 @@ package dev.troupe.prepare;
 
 import dev.troupe.actor.supervision.ActorError;
 import dev.troupe.collective.CollectiveException;
-import dev.troupe.fault.FaultInjector;
+import dev.troupe.fault.InjectedFault;
 import dev.troupe.protocol.Strike;
 import java.util.Objects;
 import java.util.Optional;
@@ -23,7 +23,7 @@ public final class Reason {
         while (root.getCause() != null && root.getCause() != root) {
             root = root.getCause();
         }
-        return FaultInjector.isInjected(root) || root instanceof CollectiveException
+        return InjectedFault.isInjected(root) || root instanceof CollectiveException
                 ? Optional.empty()
                 : Optional.of(new Strike(where, words(root)));
     }
