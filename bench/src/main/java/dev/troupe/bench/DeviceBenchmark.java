@@ -7,7 +7,7 @@ import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import dev.troupe.engine.provider.EngineProvider;
 import dev.troupe.engine.provider.EngineSettings;
-import dev.troupe.prepare.EngineChoice;
+import dev.troupe.plan.prepare.EngineChoice;
 import java.io.PrintStream;
 import java.lang.foreign.MemorySegment;
 import java.util.Locale;

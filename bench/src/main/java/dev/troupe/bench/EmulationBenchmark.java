@@ -5,7 +5,7 @@ import dev.troupe.engine.provider.EngineProvider;
 import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.engine.provider.Work;
 import dev.troupe.engine.provider.WorkClock;
-import dev.troupe.prepare.EngineChoice;
+import dev.troupe.plan.prepare.EngineChoice;
 import java.io.PrintStream;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,13 +1,13 @@
 package dev.troupe.bench;
 
-import dev.troupe.compare.PairedRatio;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import dev.troupe.engine.provider.EngineProvider;
 import dev.troupe.engine.provider.EngineSettings;
-import dev.troupe.prepare.EngineChoice;
+import dev.troupe.look.compare.PairedRatio;
+import dev.troupe.plan.prepare.EngineChoice;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

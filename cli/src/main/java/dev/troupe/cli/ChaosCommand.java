@@ -1,10 +1,5 @@
 package dev.troupe.cli;
 
-import dev.troupe.chaos.AskedFaults;
-import dev.troupe.chaos.ChaosResult;
-import dev.troupe.chaos.KeptThroughput.Basis;
-import dev.troupe.chaos.RandomFaults;
-import dev.troupe.chaos.RunRecord;
 import dev.troupe.cli.options.ConfigOptions;
 import dev.troupe.cli.report.ChaosJson;
 import dev.troupe.cli.report.ChaosReport;
@@ -13,9 +8,14 @@ import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.cli.stop.StopRequests;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.fault.FaultSpec;
+import dev.troupe.look.chaos.AskedFaults;
+import dev.troupe.look.chaos.ChaosResult;
+import dev.troupe.look.chaos.KeptThroughput.Basis;
+import dev.troupe.look.chaos.RandomFaults;
+import dev.troupe.look.chaos.RunRecord;
 import dev.troupe.plan.UsageException;
-import dev.troupe.prepare.PreparedRun;
-import dev.troupe.prepare.RunDirectory;
+import dev.troupe.plan.prepare.PreparedRun;
+import dev.troupe.plan.prepare.RunDirectory;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.io.UncheckedIOException;

@@ -1,15 +1,15 @@
 package dev.troupe.cli;
 
-import dev.troupe.chaos.RunRecord;
-import dev.troupe.checkpoint.Checkpoint;
 import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.fault.FaultSpec;
-import dev.troupe.output.MetricsLog;
+import dev.troupe.look.chaos.RunRecord;
+import dev.troupe.look.output.MetricsLog;
 import dev.troupe.plan.UsageException;
-import dev.troupe.prepare.BuiltInCorpus;
-import dev.troupe.prepare.PreparedRun;
-import dev.troupe.prepare.RunRequest;
+import dev.troupe.plan.checkpoint.Checkpoint;
+import dev.troupe.plan.prepare.BuiltInCorpus;
+import dev.troupe.plan.prepare.PreparedRun;
+import dev.troupe.plan.prepare.RunRequest;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

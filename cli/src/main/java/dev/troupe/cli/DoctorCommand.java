@@ -9,7 +9,7 @@ import dev.troupe.engine.provider.Capability;
 import dev.troupe.engine.provider.EngineProvider;
 import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.engine.provider.ProductLibraries;
-import dev.troupe.prepare.EngineChoice;
+import dev.troupe.plan.prepare.EngineChoice;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.Transport;
 import dev.troupe.transport.TransportException;

@@ -1,14 +1,14 @@
 package dev.troupe.cli;
 
-import dev.troupe.checkpoint.Checkpoint;
 import dev.troupe.cli.options.ExportOptions;
 import dev.troupe.cli.options.ExportOptions.Target;
 import dev.troupe.cli.stop.ExitCode;
+import dev.troupe.look.publish.ModelExport;
+import dev.troupe.look.publish.WholeWeights;
 import dev.troupe.plan.UsageException;
-import dev.troupe.prepare.RunDirectory;
-import dev.troupe.publish.ModelExport;
-import dev.troupe.publish.RunCompanions;
-import dev.troupe.publish.WholeWeights;
+import dev.troupe.plan.checkpoint.Checkpoint;
+import dev.troupe.plan.checkpoint.RunCompanions;
+import dev.troupe.plan.prepare.RunDirectory;
 import dev.troupe.weights.gguf.GgufType;
 import java.io.PrintStream;
 import java.nio.file.Files;

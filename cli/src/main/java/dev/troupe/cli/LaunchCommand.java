@@ -1,20 +1,20 @@
 package dev.troupe.cli;
 
-import dev.troupe.checkpoint.Checkpoint;
 import dev.troupe.cli.launch.ProcessSupervisor;
 import dev.troupe.cli.options.ClusterFile;
 import dev.troupe.cli.options.NextCommand;
 import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.cli.stop.ParentWatch;
 import dev.troupe.cli.stop.StopRequests;
-import dev.troupe.cluster.tls.Certificates;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.cluster.NodeSpec;
 import dev.troupe.plan.UsageException;
-import dev.troupe.prepare.PreparedRun;
-import dev.troupe.prepare.RunDirectory;
+import dev.troupe.plan.checkpoint.Checkpoint;
+import dev.troupe.plan.prepare.PreparedRun;
+import dev.troupe.plan.prepare.RunDirectory;
 import dev.troupe.protocol.supervisor.RunRestarts;
+import dev.troupe.run.cluster.tls.Certificates;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.io.UncheckedIOException;

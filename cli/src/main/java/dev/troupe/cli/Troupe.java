@@ -11,7 +11,7 @@ import dev.troupe.cli.page.PageCommand;
 import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.cli.stop.StandardError;
 import dev.troupe.cli.stop.StopRequests;
-import dev.troupe.prepare.UserErrors;
+import dev.troupe.plan.error.UserErrors;
 import java.util.Locale;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;

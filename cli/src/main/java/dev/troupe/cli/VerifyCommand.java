@@ -1,14 +1,14 @@
 package dev.troupe.cli;
 
-import dev.troupe.chaos.RunRecord;
-import dev.troupe.chaos.WeightComparison;
 import dev.troupe.cli.options.ConfigOptions;
 import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.cli.stop.StopRequests;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.spec.ParallelSpec;
+import dev.troupe.look.chaos.RunRecord;
+import dev.troupe.look.chaos.WeightComparison;
 import dev.troupe.plan.UsageException;
-import dev.troupe.prepare.RunDirectory;
+import dev.troupe.plan.prepare.RunDirectory;
 import dev.troupe.schedule.family.PipeDream2Bw;
 import dev.troupe.schedule.family.Schedules;
 import java.io.PrintStream;

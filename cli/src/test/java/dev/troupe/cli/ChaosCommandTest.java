@@ -207,7 +207,7 @@ class ChaosCommandTest {
         assertTrue(reason.contains("rank 1 hangs") && reason.contains("hang-step-1-epoch-0.txt"), reason);
         String drawing = Files.readString(out.resolve("disturbed").resolve("hang-step-1-epoch-0.txt"));
         for (String part : List.of("rank 1 is computing 1B2 in step 1", " <-- hangs", ", from rank 1; it has not moved",
-                " >>1B2<< ", "[1B2]", "^^^ RANK 1 HANGS HERE", "^ rank 0", "dev.troupe.fault.FaultInjector")) {
+                " >>1B2<< ", "[1B2]", "^^^ RANK 1 HANGS HERE", "^ rank 0", "dev.troupe.rank.fault.FaultInjector")) {
             assertTrue(drawing.contains(part), drawing);
         }
     }

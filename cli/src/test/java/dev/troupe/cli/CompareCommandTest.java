@@ -8,7 +8,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.engine.conformance.share.Dealt;
-import dev.troupe.prepare.EngineChoice;
+import dev.troupe.plan.prepare.EngineChoice;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

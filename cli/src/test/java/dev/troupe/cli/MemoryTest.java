@@ -5,11 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.config.RunSpecReader;
 import dev.troupe.engine.conformance.share.Dealt;
-import dev.troupe.memory.MemoryPlan;
-import dev.troupe.memory.RankMemory;
-import dev.troupe.prepare.BuiltInCorpus;
-import dev.troupe.prepare.PreparedRun;
-import dev.troupe.prepare.RunRequest;
+import dev.troupe.plan.memory.MemoryPlan;
+import dev.troupe.plan.memory.RankMemory;
+import dev.troupe.plan.prepare.BuiltInCorpus;
+import dev.troupe.plan.prepare.PreparedRun;
+import dev.troupe.plan.prepare.RunRequest;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;

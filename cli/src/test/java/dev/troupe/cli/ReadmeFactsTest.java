@@ -6,9 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.troupe.cli.progress.RunSummary;
 import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.config.RunSpecReader;
-import dev.troupe.prepare.BuiltInCorpus;
-import dev.troupe.prepare.PreparedRun;
-import dev.troupe.prepare.RunRequest;
+import dev.troupe.plan.prepare.BuiltInCorpus;
+import dev.troupe.plan.prepare.PreparedRun;
+import dev.troupe.plan.prepare.RunRequest;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.certificate.PlanValidator;
 import dev.troupe.schedule.certificate.Purpose;
@@ -43,7 +43,7 @@ class ReadmeFactsTest {
 
     @Test
     void shouldNameTheStepsWithAFile() {
-        String source = Pages.text("runtime/core/src/main/java/dev/troupe/output/StepRecords.java");
+        String source = Pages.text("runtime/core/src/main/java/dev/troupe/look/output/StepRecords.java");
         Map<String, String> constants = Pattern.compile("int (NEWEST|SLOWEST|TAGGED|TRACED) = (\\d+);").matcher(source)
                 .results().collect(Collectors.toMap(found -> found.group(1), found -> found.group(2)));
         for (String page : List.of("docs/training.md", "docs/observe.md")) {

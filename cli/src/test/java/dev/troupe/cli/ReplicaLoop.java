@@ -4,14 +4,14 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.troupe.batch.MicrobatchRows;
-import dev.troupe.checkpoint.Checkpoint;
 import dev.troupe.config.RunSpecReader;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
 import dev.troupe.partition.Partition;
-import dev.troupe.prepare.PreparedRun;
-import dev.troupe.prepare.RunRequest;
+import dev.troupe.plan.checkpoint.Checkpoint;
+import dev.troupe.plan.prepare.PreparedRun;
+import dev.troupe.plan.prepare.RunRequest;
 import dev.troupe.shard.StateTensor;
 import dev.troupe.stage.Stage;
 import dev.troupe.stage.StageSettings;

@@ -5,9 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.troupe.bisect.BitsFile;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Shape;
+import dev.troupe.look.bisect.BitsFile;
 import dev.troupe.weights.SafeTensors;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -35,8 +35,8 @@ class SizeTest {
     private static final Map<String, Integer> LARGE_PACKAGES = Map.of();
     /** Main sources, with their imports. */
     private static final Map<String, Integer> MANY_IMPORTS = Map.of(
-            "runtime/core/src/main/java/dev/troupe/cluster/ClusterRun.java", 67,
-            "runtime/core/src/main/java/dev/troupe/prepare/PreparedRun.java", 52,
+            "runtime/core/src/main/java/dev/troupe/run/cluster/ClusterRun.java", 67,
+            "runtime/core/src/main/java/dev/troupe/plan/prepare/PreparedRun.java", 52,
             "runtime/core/src/main/java/dev/troupe/run/TrainingRun.java", 48,
             "cli/src/main/java/dev/troupe/cli/ScheduleCommand.java", 37);
     /** Records and constructors, with their components. */
@@ -51,7 +51,8 @@ class SizeTest {
             "stages/models/src/test/resources/goldens/", "results of PyTorch, transformers and PEFT",
             "engines/cuda/src/main/resources/dev/troupe/engine/cuda/troupe-80.ptx",
             "compiled from the .cu files next to it; a build needs no CUDA toolkit",
-            "runtime/core/src/main/resources/dev/troupe/prepare/built-in-corpus.txt", "the corpus of the first run");
+            "runtime/core/src/main/resources/dev/troupe/plan/prepare/built-in-corpus.txt",
+            "the corpus of the first run");
 
     private static final Pattern IMPORT = Pattern.compile("^import ", Pattern.MULTILINE);
     private static final Pattern PACKAGE = Pattern.compile("^package ([\\w.]+);", Pattern.MULTILINE);

@@ -4,9 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.troupe.checkpoint.Checkpoint;
 import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.cli.stop.StopRequests;
+import dev.troupe.plan.checkpoint.Checkpoint;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;

@@ -3,7 +3,7 @@ package dev.troupe.cli;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.config.fault.FaultSpec;
-import dev.troupe.fault.FaultLog;
+import dev.troupe.rank.fault.FaultLog;
 import java.nio.file.Path;
 import java.util.List;
 

@@ -1,10 +1,10 @@
 package dev.troupe;
 
-import dev.troupe.observe.RunOutcome;
-import dev.troupe.output.RunEnd;
-import dev.troupe.output.RunJournal;
-import dev.troupe.prepare.PreparedRun;
+import dev.troupe.look.output.RunEnd;
+import dev.troupe.look.output.RunJournal;
+import dev.troupe.plan.prepare.PreparedRun;
 import dev.troupe.run.TrainingRun;
+import dev.troupe.run.news.RunOutcome;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -105,8 +105,8 @@ final class ActiveRun {
     }
 
     private List<Path> checkpoints() {
-        return dev.troupe.checkpoint.Checkpoint.steps(directory())
-                .mapToObj(steps -> dev.troupe.checkpoint.Checkpoint.after(steps, directory())).toList();
+        return dev.troupe.plan.checkpoint.Checkpoint.steps(directory())
+                .mapToObj(steps -> dev.troupe.plan.checkpoint.Checkpoint.after(steps, directory())).toList();
     }
 
     private TrainingResult result(RunOutcome outcome, Optional<Path> model) {

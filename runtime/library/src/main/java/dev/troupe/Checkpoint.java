@@ -25,9 +25,9 @@ public final class Checkpoint implements AutoCloseable {
     private static final ValueLayout.OfDouble DOUBLE = ValueLayout.JAVA_DOUBLE_UNALIGNED
             .withOrder(ByteOrder.LITTLE_ENDIAN);
 
-    private final dev.troupe.checkpoint.Checkpoint files;
+    private final dev.troupe.plan.checkpoint.Checkpoint files;
 
-    private Checkpoint(dev.troupe.checkpoint.Checkpoint files) {
+    private Checkpoint(dev.troupe.plan.checkpoint.Checkpoint files) {
         this.files = files;
     }
 
@@ -38,7 +38,7 @@ public final class Checkpoint implements AutoCloseable {
      */
     public static Checkpoint open(Path runOrCheckpoint) {
         requireNonNull(runOrCheckpoint, "runOrCheckpoint");
-        return new Checkpoint(Refusals.translate(() -> dev.troupe.checkpoint.Checkpoint.open(runOrCheckpoint)));
+        return new Checkpoint(Refusals.translate(() -> dev.troupe.plan.checkpoint.Checkpoint.open(runOrCheckpoint)));
     }
 
     /** Returns the directory of the checkpoint. */

@@ -1,10 +1,10 @@
 package dev.troupe;
 
-import dev.troupe.observe.RunListener;
-import dev.troupe.observe.RunNews;
-import dev.troupe.output.RunJournal;
-import dev.troupe.prepare.PreparedRun;
+import dev.troupe.look.output.RunJournal;
+import dev.troupe.plan.prepare.PreparedRun;
 import dev.troupe.protocol.StepResult;
+import dev.troupe.run.news.RunListener;
+import dev.troupe.run.news.RunNews;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

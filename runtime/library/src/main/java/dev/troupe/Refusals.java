@@ -1,6 +1,6 @@
 package dev.troupe;
 
-import dev.troupe.prepare.UserErrors;
+import dev.troupe.plan.error.UserErrors;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;

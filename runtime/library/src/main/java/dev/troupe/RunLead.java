@@ -1,10 +1,10 @@
 package dev.troupe;
 
-import dev.troupe.cluster.Leader;
-import dev.troupe.observe.RunListener;
-import dev.troupe.observe.RunObserver;
-import dev.troupe.output.RunJournal;
-import dev.troupe.prepare.PreparedRun;
+import dev.troupe.look.observe.RunObserver;
+import dev.troupe.look.output.RunJournal;
+import dev.troupe.plan.prepare.PreparedRun;
+import dev.troupe.run.cluster.Leader;
+import dev.troupe.run.news.RunListener;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;

@@ -4,8 +4,8 @@ import static java.util.Objects.requireNonNull;
 
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.RunSpecReader;
-import dev.troupe.observe.RunObserver;
-import dev.troupe.prepare.RunDirectory;
+import dev.troupe.look.observe.RunObserver;
+import dev.troupe.plan.prepare.RunDirectory;
 import dev.troupe.schedule.family.Schedules;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -86,7 +86,7 @@ public final class TrainingSpec {
     }
 
     private Optional<Path> named() {
-        return output.or(() -> resume.map(dev.troupe.checkpoint.Checkpoint::runDirectoryOf));
+        return output.or(() -> resume.map(dev.troupe.plan.checkpoint.Checkpoint::runDirectoryOf));
     }
 
     List<RunObserver> observers() {

@@ -1,6 +1,5 @@
 package dev.troupe.bench.hop;
 
-import dev.troupe.cluster.tls.MutualTls;
 import dev.troupe.collective.CollectiveGroup;
 import dev.troupe.collective.Membership;
 import dev.troupe.collective.peer.PairChannels;
@@ -8,6 +7,7 @@ import dev.troupe.collective.peer.PeerCollectives;
 import dev.troupe.config.cluster.TlsSpec;
 import dev.troupe.port.DataPort;
 import dev.troupe.port.RunKey;
+import dev.troupe.run.cluster.tls.MutualTls;
 import dev.troupe.transport.Endpoint;
 import dev.troupe.transport.FrameHook;
 import dev.troupe.transport.Network;

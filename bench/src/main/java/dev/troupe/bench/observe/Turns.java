@@ -2,9 +2,9 @@ package dev.troupe.bench.observe;
 
 import dev.troupe.bench.Samples;
 import dev.troupe.bench.profile.ThreadTimes;
-import dev.troupe.observe.Observation;
-import dev.troupe.observe.RunNews;
+import dev.troupe.look.observe.Observation;
 import dev.troupe.protocol.StepResult;
+import dev.troupe.run.news.RunNews;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -2,8 +2,8 @@ package dev.troupe.bench.page;
 
 import dev.troupe.bench.MarkdownTable;
 import dev.troupe.bench.Samples;
-import dev.troupe.page.PageServer;
-import dev.troupe.page.RunPage;
+import dev.troupe.look.page.PageServer;
+import dev.troupe.look.page.RunPage;
 import java.io.File;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -4,9 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.troupe.observe.RunNews;
 import dev.troupe.protocol.StepResult;
 import dev.troupe.protocol.Traffic;
+import dev.troupe.run.news.RunNews;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.classfile.ClassFile;

@@ -1,7 +1,7 @@
 package dev.troupe.cli.bits;
 
-import dev.troupe.bisect.Bisection;
-import dev.troupe.bisect.RecordedBits;
+import dev.troupe.look.bisect.Bisection;
+import dev.troupe.look.bisect.RecordedBits;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;

@@ -2,9 +2,9 @@ package dev.troupe.cli.bits;
 
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.troupe.bisect.Bisection;
-import dev.troupe.bits.BitKey;
 import dev.troupe.cli.stop.ExitCode;
+import dev.troupe.look.bisect.Bisection;
+import dev.troupe.rank.bits.BitKey;
 import java.util.Locale;
 
 /** The result of a comparison of two runs, for a person or a program. */

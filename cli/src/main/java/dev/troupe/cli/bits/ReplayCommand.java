@@ -2,10 +2,10 @@ package dev.troupe.cli.bits;
 
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.RunSpecReader;
+import dev.troupe.look.replay.Replay;
 import dev.troupe.plan.UsageException;
-import dev.troupe.prepare.BuiltInCorpus;
-import dev.troupe.prepare.RunDirectory;
-import dev.troupe.replay.Replay;
+import dev.troupe.plan.prepare.BuiltInCorpus;
+import dev.troupe.plan.prepare.RunDirectory;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;

@@ -1,20 +1,20 @@
 package dev.troupe.cli.launch;
 
-import dev.troupe.checkpoint.Checkpoint;
 import dev.troupe.cli.options.ClusterFile;
 import dev.troupe.cli.progress.CoordinatorConsole;
 import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.cli.stop.ProgressAnswer;
 import dev.troupe.cli.stop.StopRequests;
-import dev.troupe.cluster.MachineDriver;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.cluster.NodeSpec;
 import dev.troupe.plan.UsageException;
+import dev.troupe.plan.checkpoint.Checkpoint;
 import dev.troupe.protocol.supervisor.RunRestarts;
 import dev.troupe.protocol.supervisor.SupervisorCommand;
 import dev.troupe.protocol.supervisor.SupervisorEvent;
 import dev.troupe.protocol.supervisor.SupervisorMachine;
 import dev.troupe.protocol.supervisor.SupervisorSettings;
+import dev.troupe.run.cluster.MachineDriver;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -3,7 +3,7 @@ package dev.troupe.cli.model;
 import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.generate.Sampling;
 import dev.troupe.plan.UsageException;
-import dev.troupe.prepare.Generation;
+import dev.troupe.plan.prepare.Generation;
 import java.io.PrintStream;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;

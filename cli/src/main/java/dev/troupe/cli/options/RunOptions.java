@@ -1,8 +1,8 @@
 package dev.troupe.cli.options;
 
-import dev.troupe.checkpoint.Checkpoint;
 import dev.troupe.config.RunSpec;
-import dev.troupe.prepare.RunDirectory;
+import dev.troupe.plan.checkpoint.Checkpoint;
+import dev.troupe.plan.prepare.RunDirectory;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;

@@ -3,7 +3,7 @@ package dev.troupe.cli.options;
 import dev.troupe.config.Key;
 import dev.troupe.config.spec.EngineSpec;
 import dev.troupe.engine.provider.EngineProvider;
-import dev.troupe.prepare.EngineChoice;
+import dev.troupe.plan.prepare.EngineChoice;
 import dev.troupe.schedule.family.Schedules;
 import java.util.List;
 import java.util.Map;

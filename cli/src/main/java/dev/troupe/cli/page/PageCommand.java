@@ -2,9 +2,9 @@ package dev.troupe.cli.page;
 
 import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.cli.stop.StopRequests;
-import dev.troupe.output.RunFile;
-import dev.troupe.page.PageServer;
-import dev.troupe.page.RunPage;
+import dev.troupe.look.output.RunFile;
+import dev.troupe.look.page.PageServer;
+import dev.troupe.look.page.RunPage;
 import dev.troupe.plan.UsageException;
 import java.io.PrintStream;
 import java.nio.file.Files;

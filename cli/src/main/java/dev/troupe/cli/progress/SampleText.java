@@ -1,12 +1,12 @@
 package dev.troupe.cli.progress;
 
 import dev.troupe.batch.MicrobatchRows;
-import dev.troupe.checkpoint.Checkpoint;
 import dev.troupe.engine.Engine;
 import dev.troupe.generate.Generator;
 import dev.troupe.generate.Sampling;
-import dev.troupe.output.TrainedModel;
-import dev.troupe.prepare.PreparedRun;
+import dev.troupe.look.output.TrainedModel;
+import dev.troupe.plan.checkpoint.Checkpoint;
+import dev.troupe.plan.prepare.PreparedRun;
 import dev.troupe.tokenizer.Tokenizer;
 import java.io.PrintStream;
 import java.nio.file.Path;

@@ -4,10 +4,10 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.troupe.chaos.ChaosResult;
-import dev.troupe.chaos.FaultOutcome;
-import dev.troupe.chaos.RunRecord;
 import dev.troupe.config.RunSpec;
+import dev.troupe.look.chaos.ChaosResult;
+import dev.troupe.look.chaos.FaultOutcome;
+import dev.troupe.look.chaos.RunRecord;
 import java.util.OptionalDouble;
 
 /** A disturbed run and the undisturbed one, for a program to read. Times are seconds, or milliseconds since 1970. */

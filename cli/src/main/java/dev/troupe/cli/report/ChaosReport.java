@@ -1,8 +1,8 @@
 package dev.troupe.cli.report;
 
-import dev.troupe.chaos.ChaosResult;
-import dev.troupe.chaos.FaultOutcome;
 import dev.troupe.config.RunSpec;
+import dev.troupe.look.chaos.ChaosResult;
+import dev.troupe.look.chaos.FaultOutcome;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;

@@ -1,9 +1,9 @@
 package dev.troupe.cli.report;
 
-import dev.troupe.chaos.ChaosResult;
-import dev.troupe.chaos.FaultOutcome;
-import dev.troupe.chaos.KeptThroughput;
-import dev.troupe.fault.FiredFault;
+import dev.troupe.look.chaos.ChaosResult;
+import dev.troupe.look.chaos.FaultOutcome;
+import dev.troupe.look.chaos.KeptThroughput;
+import dev.troupe.rank.fault.FiredFault;
 import java.util.List;
 import java.util.Locale;
 import java.util.OptionalDouble;

@@ -1,11 +1,11 @@
 package dev.troupe.cli.report;
 
-import dev.troupe.chaos.ChaosResult;
-import dev.troupe.chaos.CommittedStep;
-import dev.troupe.chaos.FaultOutcome;
-import dev.troupe.chaos.RunRecord;
-import dev.troupe.fault.FiredFault;
-import dev.troupe.observe.Recovery;
+import dev.troupe.look.chaos.ChaosResult;
+import dev.troupe.look.chaos.CommittedStep;
+import dev.troupe.look.chaos.FaultOutcome;
+import dev.troupe.look.chaos.RunRecord;
+import dev.troupe.rank.fault.FiredFault;
+import dev.troupe.run.news.Recovery;
 import java.math.BigDecimal;
 import java.util.Arrays;
 import java.util.List;

@@ -4,11 +4,11 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.troupe.compare.Figures;
-import dev.troupe.compare.Outcome;
-import dev.troupe.compare.PairedRatio;
-import dev.troupe.compare.StepTime;
 import dev.troupe.config.RunSpec;
+import dev.troupe.look.compare.Figures;
+import dev.troupe.look.compare.Outcome;
+import dev.troupe.look.compare.PairedRatio;
+import dev.troupe.look.compare.StepTime;
 import java.util.List;
 
 /** The outcomes of a comparison for a program to read. Times are seconds, sizes bytes, bubbles shares of 1. */

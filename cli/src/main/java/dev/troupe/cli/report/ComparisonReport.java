@@ -1,8 +1,8 @@
 package dev.troupe.cli.report;
 
-import dev.troupe.compare.Outcome;
-import dev.troupe.compare.StepTime;
 import dev.troupe.config.RunSpec;
+import dev.troupe.look.compare.Outcome;
+import dev.troupe.look.compare.StepTime;
 import dev.troupe.schedule.drawing.SvgDrawing;
 import dev.troupe.schedule.drawing.TimeScale;
 import dev.troupe.schedule.timeline.Timeline;

@@ -1,10 +1,10 @@
 package dev.troupe.cli.report;
 
-import dev.troupe.compare.ControlTime;
-import dev.troupe.compare.Figures;
-import dev.troupe.compare.Outcome;
-import dev.troupe.compare.PairedRatio;
-import dev.troupe.compare.StepTime;
+import dev.troupe.look.compare.ControlTime;
+import dev.troupe.look.compare.Figures;
+import dev.troupe.look.compare.Outcome;
+import dev.troupe.look.compare.PairedRatio;
+import dev.troupe.look.compare.StepTime;
 import java.util.List;
 import java.util.Locale;
 

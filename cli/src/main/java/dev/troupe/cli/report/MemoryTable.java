@@ -1,7 +1,7 @@
 package dev.troupe.cli.report;
 
-import dev.troupe.memory.MemoryPlan;
-import dev.troupe.memory.RankMemory;
+import dev.troupe.plan.memory.MemoryPlan;
+import dev.troupe.plan.memory.RankMemory;
 import java.util.List;
 import java.util.LongSummaryStatistics;
 import java.util.stream.LongStream;

@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.cli.Execution;
 import dev.troupe.cli.stop.ExitCode;
-import dev.troupe.page.PageServer;
-import dev.troupe.page.RunPage;
+import dev.troupe.look.page.PageServer;
+import dev.troupe.look.page.RunPage;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.net.URI;

@@ -1,2 +1,2 @@
-/** Tests of {@code dev.troupe.page}. */
+/** Tests of {@code dev.troupe.look.page}. */
 package dev.troupe.cli.page;

@@ -3,9 +3,9 @@ package dev.troupe.cli.progress;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.troupe.config.RunSpecReader;
-import dev.troupe.prepare.BuiltInCorpus;
-import dev.troupe.prepare.PreparedRun;
-import dev.troupe.prepare.RunRequest;
+import dev.troupe.plan.prepare.BuiltInCorpus;
+import dev.troupe.plan.prepare.PreparedRun;
+import dev.troupe.plan.prepare.RunRequest;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;

@@ -2,12 +2,12 @@ package dev.troupe.cli.report;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.troupe.compare.Contestant;
-import dev.troupe.compare.Figures;
-import dev.troupe.compare.Outcome;
-import dev.troupe.compare.StepTime;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.RunSpecReader;
+import dev.troupe.look.compare.Contestant;
+import dev.troupe.look.compare.Figures;
+import dev.troupe.look.compare.Outcome;
+import dev.troupe.look.compare.StepTime;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.DoubleStream;

@@ -1,12 +1,12 @@
 package dev.troupe.rank;
 
-import dev.troupe.checkpoint.CheckpointException;
 import dev.troupe.config.fault.FaultPoint;
-import dev.troupe.prepare.Reason;
+import dev.troupe.plan.checkpoint.CheckpointException;
+import dev.troupe.plan.error.Reason;
 import dev.troupe.protocol.checkpoint.CheckpointAttempt;
 import dev.troupe.protocol.checkpoint.CheckpointEvent;
 import dev.troupe.protocol.checkpoint.CheckpointPart;
-import dev.troupe.snapshot.PinnedState;
+import dev.troupe.rank.snapshot.PinnedState;
 import dev.troupe.weights.Progress;
 import dev.troupe.weights.TensorPart;
 import java.time.Duration;

@@ -4,14 +4,14 @@ import dev.troupe.collective.CollectiveGroup;
 import dev.troupe.collective.Reduction;
 import dev.troupe.config.group.GroupKind;
 import dev.troupe.engine.Engine;
-import dev.troupe.group.EngineGroup;
-import dev.troupe.group.RankGroups;
 import dev.troupe.parallel.DataShare;
 import dev.troupe.parallel.TensorShare;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.protocol.Incarnation;
-import dev.troupe.pulse.Pulse;
-import dev.troupe.pulse.WatchedGroup;
+import dev.troupe.rank.group.EngineGroup;
+import dev.troupe.rank.group.RankGroups;
+import dev.troupe.rank.pulse.Pulse;
+import dev.troupe.rank.pulse.WatchedGroup;
 import java.util.Optional;
 
 /**

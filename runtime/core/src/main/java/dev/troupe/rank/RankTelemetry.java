@@ -1,15 +1,15 @@
 package dev.troupe.rank;
 
-import dev.troupe.bits.BitRecorder;
-import dev.troupe.bits.RankBits;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.protocol.Pass;
 import dev.troupe.protocol.rank.Rows;
 import dev.troupe.protocol.watch.StageTime;
+import dev.troupe.rank.bits.BitRecorder;
+import dev.troupe.rank.bits.RankBits;
+import dev.troupe.rank.trace.ComputeTimes;
+import dev.troupe.rank.trace.RankTrace;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.idle.RankTimes;
-import dev.troupe.trace.ComputeTimes;
-import dev.troupe.trace.RankTrace;
 import java.util.List;
 
 /**

@@ -3,14 +3,14 @@ package dev.troupe.rank;
 import dev.troupe.batch.MicrobatchRows;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
+import dev.troupe.plan.step.RankSide;
+import dev.troupe.plan.step.StepHook;
 import dev.troupe.protocol.Pass;
 import dev.troupe.protocol.rank.Outbox;
 import dev.troupe.protocol.rank.RankMessages;
+import dev.troupe.rank.trace.RankTrace;
 import dev.troupe.schedule.Action;
 import dev.troupe.stage.Stage;
-import dev.troupe.step.RankSide;
-import dev.troupe.step.StepHook;
-import dev.troupe.trace.RankTrace;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 

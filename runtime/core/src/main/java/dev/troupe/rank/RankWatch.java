@@ -1,15 +1,15 @@
 package dev.troupe.rank;
 
-import dev.troupe.bits.BitRecorder;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
+import dev.troupe.plan.step.StepHook;
+import dev.troupe.plan.step.StepWatch;
 import dev.troupe.protocol.Pass;
 import dev.troupe.protocol.rank.Outbox;
+import dev.troupe.rank.bits.BitRecorder;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
 import dev.troupe.stage.Stage;
-import dev.troupe.step.StepHook;
-import dev.troupe.step.StepWatch;
 
 /**
  * The records of a rank's results: digests of tensors, the gradients of a step in a file, and the snapshots from which

@@ -1,16 +1,16 @@
 package dev.troupe.rank;
 
-import dev.troupe.bits.BitRecorder;
 import dev.troupe.engine.Engine;
+import dev.troupe.plan.step.StageOps;
+import dev.troupe.plan.step.StepHook;
 import dev.troupe.protocol.Pass;
 import dev.troupe.protocol.rank.ActionResult;
+import dev.troupe.rank.bits.BitRecorder;
+import dev.troupe.rank.trace.RankTrace;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
 import dev.troupe.shard.StateTensor;
 import dev.troupe.stage.Stage;
-import dev.troupe.step.StageOps;
-import dev.troupe.step.StepHook;
-import dev.troupe.trace.RankTrace;
 import dev.troupe.weights.NamedTensor;
 import dev.troupe.weights.TensorPart;
 import java.util.List;

@@ -1,7 +1,7 @@
 package dev.troupe.rank;
 
-import dev.troupe.prepare.Reason;
-import dev.troupe.snapshot.Snapshots;
+import dev.troupe.plan.error.Reason;
+import dev.troupe.rank.snapshot.Snapshots;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;

@@ -1,12 +1,12 @@
 package dev.troupe.run;
 
-import dev.troupe.actor.CoordinatorSetup;
-import dev.troupe.bits.OutputPlace;
-import dev.troupe.observe.EarlierSteps;
-import dev.troupe.observe.RunListener;
-import dev.troupe.observe.RunOutcome;
-import dev.troupe.prepare.PreparedRun;
+import dev.troupe.plan.prepare.PreparedRun;
 import dev.troupe.protocol.membership.Roster;
+import dev.troupe.rank.bits.OutputPlace;
+import dev.troupe.run.actor.CoordinatorSetup;
+import dev.troupe.run.news.EarlierSteps;
+import dev.troupe.run.news.RunListener;
+import dev.troupe.run.news.RunOutcome;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Set;

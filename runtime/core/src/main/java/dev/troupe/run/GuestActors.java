@@ -2,11 +2,11 @@ package dev.troupe.run;
 
 import com.typesafe.config.Config;
 import com.typesafe.config.ConfigFactory;
-import dev.troupe.actor.CoordinatorSetup;
-import dev.troupe.actor.NodeActor;
-import dev.troupe.actor.NodeSetup;
-import dev.troupe.actor.TrainingCoordinator;
 import dev.troupe.protocol.node.NodeEvent;
+import dev.troupe.run.actor.CoordinatorSetup;
+import dev.troupe.run.actor.NodeActor;
+import dev.troupe.run.actor.NodeSetup;
+import dev.troupe.run.actor.TrainingCoordinator;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;

@@ -1,7 +1,7 @@
 package dev.troupe.run;
 
-import dev.troupe.observe.RunListener;
-import dev.troupe.observe.RunNews;
+import dev.troupe.run.news.RunListener;
+import dev.troupe.run.news.RunNews;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Supplier;

@@ -1,9 +1,9 @@
 package dev.troupe.run;
 
-import dev.troupe.prepare.PreparedRun;
-import dev.troupe.prepare.Reason;
+import dev.troupe.plan.error.Reason;
+import dev.troupe.plan.prepare.PreparedRun;
 import dev.troupe.protocol.WarmUpReport;
-import dev.troupe.warmup.KernelWarmUp;
+import dev.troupe.rank.warmup.KernelWarmUp;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;

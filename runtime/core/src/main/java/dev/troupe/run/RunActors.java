@@ -1,6 +1,6 @@
 package dev.troupe.run;
 
-import dev.troupe.actor.TrainingCoordinator;
+import dev.troupe.run.actor.TrainingCoordinator;
 import java.util.concurrent.CompletableFuture;
 import org.apache.pekko.Done;
 import org.apache.pekko.actor.CoordinatedShutdown;

@@ -1,31 +1,31 @@
 package dev.troupe.run;
 
-import dev.troupe.actor.CoordinatorSetup;
-import dev.troupe.actor.Neighbours;
-import dev.troupe.actor.NodeActor;
-import dev.troupe.actor.NodeSetup;
-import dev.troupe.actor.RunPosition;
-import dev.troupe.actor.TrainingCoordinator;
-import dev.troupe.checkpoint.CheckpointStore;
-import dev.troupe.fault.FaultInjector;
-import dev.troupe.fault.FaultyTransport;
-import dev.troupe.fault.ProcessDamage;
-import dev.troupe.group.NodeGroups;
-import dev.troupe.group.RankGroups;
-import dev.troupe.observe.EarlierSteps;
-import dev.troupe.observe.GradientDump;
-import dev.troupe.observe.RunListener;
-import dev.troupe.observe.RunOutcome;
 import dev.troupe.plan.UsageException;
-import dev.troupe.prepare.PreparedRun;
-import dev.troupe.prepare.RunDirectory;
-import dev.troupe.prepare.UserErrors;
+import dev.troupe.plan.checkpoint.CheckpointStore;
+import dev.troupe.plan.error.UserErrors;
+import dev.troupe.plan.prepare.PreparedRun;
+import dev.troupe.plan.prepare.RunDirectory;
 import dev.troupe.protocol.WarmUpReport;
 import dev.troupe.protocol.membership.Roster;
 import dev.troupe.protocol.replica.ReplicaTable;
 import dev.troupe.rank.CopyRoutes;
+import dev.troupe.rank.GradientDump;
 import dev.troupe.rank.NodeContext;
-import dev.troupe.snapshot.Snapshots;
+import dev.troupe.rank.fault.FaultInjector;
+import dev.troupe.rank.fault.FaultyTransport;
+import dev.troupe.rank.fault.ProcessDamage;
+import dev.troupe.rank.group.NodeGroups;
+import dev.troupe.rank.group.RankGroups;
+import dev.troupe.rank.snapshot.Snapshots;
+import dev.troupe.run.actor.CoordinatorSetup;
+import dev.troupe.run.actor.Neighbours;
+import dev.troupe.run.actor.NodeActor;
+import dev.troupe.run.actor.NodeSetup;
+import dev.troupe.run.actor.RunPosition;
+import dev.troupe.run.actor.TrainingCoordinator;
+import dev.troupe.run.news.EarlierSteps;
+import dev.troupe.run.news.RunListener;
+import dev.troupe.run.news.RunOutcome;
 import dev.troupe.transport.Transport;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -51,7 +51,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The part of a started run in one JVM: all its ranks ({@link #start}), or the ranks of one node of a cluster
- * ({@code dev.troupe.cluster}).
+ * ({@code dev.troupe.run.cluster}).
  *
  * <p>Thread rule: {@link #await} on one thread, the other methods on any.
  */

@@ -1,8 +1,8 @@
 package dev.troupe.run;
 
 import dev.troupe.config.spec.TransportSpec;
-import dev.troupe.prepare.PreparedRun;
-import dev.troupe.prepare.TermLength;
+import dev.troupe.plan.prepare.PreparedRun;
+import dev.troupe.plan.prepare.TermLength;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.Transport;
 import dev.troupe.transport.TransportSettings;

@@ -2,7 +2,7 @@ package dev.troupe.run;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.troupe.observe.RunNews;
+import dev.troupe.run.news.RunNews;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;

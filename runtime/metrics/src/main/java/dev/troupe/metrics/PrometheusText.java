@@ -1,8 +1,8 @@
 package dev.troupe.metrics;
 
-import dev.troupe.observe.RunObserver;
-import dev.troupe.page.Answer;
-import dev.troupe.page.Routes;
+import dev.troupe.look.observe.RunObserver;
+import dev.troupe.look.page.Answer;
+import dev.troupe.look.page.Routes;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 

@@ -1,12 +1,12 @@
 package dev.troupe.metrics;
 
-import dev.troupe.memory.RankMemory;
-import dev.troupe.observe.Observation;
-import dev.troupe.observe.Recovery;
-import dev.troupe.observe.RunFacts;
-import dev.troupe.observe.RunNews;
-import dev.troupe.output.ProcessMemory;
+import dev.troupe.look.observe.Observation;
+import dev.troupe.look.output.ProcessMemory;
+import dev.troupe.plan.memory.RankMemory;
+import dev.troupe.plan.prepare.RunFacts;
 import dev.troupe.protocol.StepResult;
+import dev.troupe.run.news.Recovery;
+import dev.troupe.run.news.RunNews;
 import dev.troupe.schedule.idle.MeasuredStep;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;

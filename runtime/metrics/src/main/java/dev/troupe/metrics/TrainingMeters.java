@@ -1,8 +1,8 @@
 package dev.troupe.metrics;
 
-import dev.troupe.observe.Observation;
-import dev.troupe.observe.RunFacts;
-import dev.troupe.observe.RunObserver;
+import dev.troupe.look.observe.Observation;
+import dev.troupe.look.observe.RunObserver;
+import dev.troupe.plan.prepare.RunFacts;
 import io.micrometer.core.instrument.MeterRegistry;
 
 /**

@@ -1,11 +1,11 @@
 package dev.troupe.opentelemetry;
 
-import dev.troupe.observe.Observation;
-import dev.troupe.observe.Recovery;
-import dev.troupe.observe.RunFacts;
-import dev.troupe.observe.RunNews;
+import dev.troupe.look.observe.Observation;
 import dev.troupe.opentelemetry.TrainingSpans.Detail;
+import dev.troupe.plan.prepare.RunFacts;
 import dev.troupe.protocol.StepResult;
+import dev.troupe.run.news.Recovery;
+import dev.troupe.run.news.RunNews;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.idle.Cause;
 import dev.troupe.schedule.idle.MeasuredStep;

@@ -1,8 +1,8 @@
 package dev.troupe.opentelemetry;
 
-import dev.troupe.observe.Observation;
-import dev.troupe.observe.RunFacts;
-import dev.troupe.observe.RunObserver;
+import dev.troupe.look.observe.Observation;
+import dev.troupe.look.observe.RunObserver;
+import dev.troupe.plan.prepare.RunFacts;
 import io.opentelemetry.api.OpenTelemetry;
 
 /** The spans of every run that a process leads: a trace for each measured step, and one for each recovery. */

@@ -3,13 +3,13 @@ package dev.troupe.opentelemetry;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.troupe.observe.Observation;
-import dev.troupe.observe.Recovery;
-import dev.troupe.observe.RunFacts;
-import dev.troupe.observe.RunNews;
+import dev.troupe.look.observe.Observation;
 import dev.troupe.opentelemetry.TrainingSpans.Detail;
+import dev.troupe.plan.prepare.RunFacts;
 import dev.troupe.protocol.StepResult;
 import dev.troupe.protocol.Traffic;
+import dev.troupe.run.news.Recovery;
+import dev.troupe.run.news.RunNews;
 import dev.troupe.schedule.Laps;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.idle.Cause;

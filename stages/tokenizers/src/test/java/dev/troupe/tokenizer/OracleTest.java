@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class OracleTest {
     private static final int CHARACTERS = 1 << 20;
     private static final Path SHAKESPEARE = Path
-            .of("../../runtime/core/src/main/resources/dev/troupe/prepare/built-in-corpus.txt");
+            .of("../../runtime/core/src/main/resources/dev/troupe/plan/prepare/built-in-corpus.txt");
 
     @ParameterizedTest
     @ValueSource(strings = {"gpt2", "llama3", "qwen", "smollm"})

@@ -16,7 +16,7 @@ import dev.troupe.engine.Tensor;
 import dev.troupe.engine.cuda.device.DeviceStream;
 import dev.troupe.engine.cuda.ptx.InterpretedDevice;
 import dev.troupe.engine.cuda.ptx.PtxFault;
-import dev.troupe.group.EngineGroup;
+import dev.troupe.rank.group.EngineGroup;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;

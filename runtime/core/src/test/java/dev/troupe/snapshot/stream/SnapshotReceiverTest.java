@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.troupe.snapshot.SampleState;
-import dev.troupe.snapshot.Snapshots;
+import dev.troupe.rank.snapshot.SampleState;
+import dev.troupe.rank.snapshot.Snapshots;
 import dev.troupe.snapshot.copy.OutgoingCopy;
 import dev.troupe.snapshot.copy.SharedSnapshot;
 import dev.troupe.snapshot.stream.CopyFrame.Part;

@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.collective.peer.Host;
-import dev.troupe.snapshot.SampleState;
-import dev.troupe.snapshot.Snapshots;
+import dev.troupe.rank.snapshot.SampleState;
+import dev.troupe.rank.snapshot.Snapshots;
 import dev.troupe.snapshot.copy.CopyCounters;
 import dev.troupe.snapshot.copy.SnapshotCopies;
 import dev.troupe.transport.Endpoint;

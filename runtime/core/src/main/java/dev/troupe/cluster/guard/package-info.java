@@ -1,2 +1,0 @@
-/** The protection of a run from strangers: its key and sealed control messages. */
-package dev.troupe.cluster.guard;

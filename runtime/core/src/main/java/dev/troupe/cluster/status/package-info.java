@@ -1,2 +1,0 @@
-/** The status of a node and its run, which the management port returns, and the request for it. */
-package dev.troupe.cluster.status;

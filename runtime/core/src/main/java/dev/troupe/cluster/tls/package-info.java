@@ -1,2 +1,0 @@
-/** Access to a node: the certificates of a cluster, their checks, and sockets on which both sides show one. */
-package dev.troupe.cluster.tls;

@@ -1,6 +1,0 @@
-/**
- * Injected faults. The faults of {@code dev.troupe.config.fault} strike at the points of a rank's steps and in the results
- * of its kernels ({@link dev.troupe.fault.RankFaults}), and on messages ({@link dev.troupe.fault.FaultyTransport}). A run
- * without faults has neither: its step hook interferes nowhere, and transport and engine are the real ones.
- */
-package dev.troupe.fault;

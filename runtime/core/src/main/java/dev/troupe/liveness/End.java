@@ -1,9 +1,0 @@
-package dev.troupe.liveness;
-
-/** The ways in which the process of a node ends. */
-public enum End {
-    /** The process sent a goodbye. */
-    IN_ORDER,
-    /** The connection closed without a goodbye, and its port is closed, or belongs to a process that was started since. */
-    WITHOUT_A_WORD
-}

@@ -1,2 +1,0 @@
-/** The connections by which nodes notice that another one's process has ended: sockets and threads, no actor. */
-package dev.troupe.liveness;

@@ -1,0 +1,68 @@
+package dev.troupe.look.bisect;
+
+import dev.troupe.batch.MicrobatchRows;
+import dev.troupe.config.spec.TrainingSpec;
+import dev.troupe.engine.provider.EngineProvider;
+import dev.troupe.engine.provider.EngineSettings;
+import dev.troupe.engine.provider.ProductLibraries;
+import dev.troupe.plan.prepare.EngineChoice;
+import dev.troupe.plan.prepare.PreparedRun;
+import dev.troupe.stage.StageSettings;
+import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.zip.CRC32C;
+
+/** The facts that two runs must share for their bits to be the same ({@code docs/determinism.md}), in words. */
+final class BitFacts {
+    private static final String ENGINE = "engine.kind";
+    private static final String PRODUCTS = "engine.products";
+
+    private BitFacts() {
+    }
+
+    /** Returns the facts of a run, the most important first. */
+    static Map<String, String> of(PreparedRun run) {
+        TrainingSpec training = run.spec().training();
+        Map<String, String> facts = new LinkedHashMap<>();
+        facts.put("model", run.model().toString());
+        facts.put("data", run.data().trainingAmount() + ", the first microbatch " + firstMicrobatch(run));
+        facts.put("data.order", run.spec().data().order().word());
+        facts.put("data.seed", Long.toString(run.spec().data().seed()));
+        facts.put("training.seed", Long.toString(training.seed()));
+        facts.put("training.precision", training.precision().word());
+        facts.put("training.global-batch-size", Integer.toString(training.globalBatchSize()));
+        facts.put("training.microbatch-size", Integer.toString(training.microbatchSize()));
+        facts.put("training.dropout", Double.toString(training.dropout()));
+        facts.put("sequence length", Integer.toString(run.plan().stageSettings().sequenceLength()));
+        facts.put("parallel.data", Integer.toString(run.spec().parallel().data()));
+        facts.put("training.gradient-exchange", training.update().gradientExchange().word());
+        facts.put("parallel.tensor", Integer.toString(run.spec().parallel().tensor()));
+        facts.put("parallel.sequence", Boolean.toString(run.spec().parallel().sequence()));
+        facts.put(ENGINE, run.engine().provider().kind());
+        facts.put(PRODUCTS, run.engine().settings().products());
+        return facts;
+    }
+
+    /**
+     * Returns recorded facts, complete: a run of a version before matrix products had a choice of libraries used its
+     * engine's own.
+     */
+    static Map<String, String> complete(Map<String, String> recorded) {
+        Map<String, String> facts = new LinkedHashMap<>(recorded);
+        facts.computeIfAbsent(PRODUCTS, _ -> EngineChoice.installed().stream()
+                .filter(engine -> engine.kind().equals(recorded.get(ENGINE))).findFirst()
+                .flatMap(EngineProvider::productLibraries).map(ProductLibraries::own)
+                .orElse(EngineSettings.OWN_PRODUCTS));
+        return facts;
+    }
+
+    private static String firstMicrobatch(PreparedRun run) {
+        StageSettings settings = run.plan().stageSettings();
+        MicrobatchRows rows = new MicrobatchRows(settings.rows(), settings.separatesDocuments());
+        run.batches().fillMicrobatch(0, 0, settings.microbatchSize(), rows);
+        CRC32C sum = new CRC32C();
+        sum.update(rows.toString().getBytes(StandardCharsets.UTF_8));
+        return Long.toHexString(sum.getValue());
+    }
+}

@@ -1,0 +1,51 @@
+package dev.troupe.look.compare;
+
+import dev.troupe.schedule.Action;
+import dev.troupe.schedule.timeline.Span;
+import dev.troupe.schedule.timeline.Timeline;
+import dev.troupe.schedule.timeline.Transfer;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * The time of a rank's own control between two actions, the second of which does not wait for a message, read from measured
+ * steps.
+ */
+final class ControlGap {
+    private ControlGap() {
+    }
+
+    /**
+     * Returns the time from the end of an action to the start of the next on its rank, over actions with an input that had
+     * been made before the earlier one began, or that comes from no other rank; the {@link MedianOfMeans} of the steps. 0 if
+     * there are none.
+     *
+     * @param paired the actions of pairs, which are left out since a pair waits for two inputs
+     */
+    static long nanos(List<Timeline> measured, Set<Action> paired) {
+        MedianOfMeans gap = new MedianOfMeans();
+        for (Timeline step : measured) {
+            List<Long> gaps = new ArrayList<>();
+            Map<Span, Long> inputMade = new HashMap<>();
+            for (Transfer transfer : step.transfers()) {
+                inputMade.put(transfer.user(), transfer.maker().endNanos());
+            }
+            for (int rank = 0; rank < step.rankCount(); rank++) {
+                List<Span> spans = step.spansOf(rank);
+                for (int index = 1; index < spans.size(); index++) {
+                    Span before = spans.get(index - 1);
+                    Span next = spans.get(index);
+                    if (!paired.contains(next.action())
+                            && inputMade.getOrDefault(next, Long.MIN_VALUE) < before.startNanos()) {
+                        gaps.add(next.startNanos() - before.endNanos());
+                    }
+                }
+            }
+            gap.add(gaps);
+        }
+        return gap.isEmpty() ? 0 : Math.max(0, gap.nanos());
+    }
+}

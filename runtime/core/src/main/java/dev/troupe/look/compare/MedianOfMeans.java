@@ -1,0 +1,28 @@
+package dev.troupe.look.compare;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A typical time of many measurements in many steps: the median over steps of the mean within each. A step's time is a sum,
+ * so within a step a late action counts by its lateness; a step that was delayed as a whole counts no more than any other.
+ *
+ * <p>Thread rule: one thread.
+ */
+final class MedianOfMeans {
+    private final List<Double> means = new ArrayList<>();
+
+    /** Adds the measurements of one step; a step without any adds nothing. */
+    void add(List<Long> nanos) {
+        nanos.stream().mapToLong(Long::longValue).average().ifPresent(means::add);
+    }
+
+    boolean isEmpty() {
+        return means.isEmpty();
+    }
+
+    /** Returns the time to the nearest nanosecond; there must be measurements. */
+    long nanos() {
+        return Math.round(StepTime.median(means));
+    }
+}

@@ -1,0 +1,43 @@
+package dev.troupe.look.compare;
+
+import dev.troupe.schedule.timeline.Timeline;
+import java.util.List;
+
+/**
+ * The outcome of one schedule.
+ *
+ * @param contestant the schedule
+ * @param engine the kind of engine it ran on
+ * @param prediction the simulator's prediction
+ * @param measured the measured figures; the median if there are several
+ * @param stepTime the spread of the measured steps
+ * @param seconds the time of each measured step, in the order of the turns
+ * @param control the time from a tensor's landing to the start of the computing that waited for it
+ * @param losses the loss of each step
+ * @param agreement how its losses compare with the first schedule's, in words
+ * @param measuredTimeline the measured step with the time nearest to the median
+ */
+public record Outcome(Contestant contestant, String engine, Prediction prediction, Figures measured, StepTime stepTime,
+        List<Double> seconds, ControlTime control, List<Double> losses, String agreement, Timeline measuredTimeline) {
+    public Outcome {
+        seconds = List.copyOf(seconds);
+        losses = List.copyOf(losses);
+    }
+
+    public Figures predicted() {
+        return prediction.figures();
+    }
+
+    /** Returns the ratio of this schedule's steps to another's, turn by turn. */
+    public PairedRatio beside(Outcome other) {
+        return PairedRatio.of(seconds, other.seconds);
+    }
+
+    /**
+     * Returns the ratio of the predicted step times to the measured ones, turn by turn: each is paired with a measured step
+     * of the same minute.
+     */
+    public PairedRatio predictedBesideMeasured() {
+        return PairedRatio.of(prediction.seconds(), seconds);
+    }
+}

@@ -1,0 +1,167 @@
+package dev.troupe.look.output;
+
+import com.fasterxml.jackson.core.JsonGenerator;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.troupe.protocol.StepResult;
+import dev.troupe.rank.lines.JsonLog;
+import java.io.IOException;
+import java.io.StringWriter;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+import java.util.OptionalDouble;
+import java.util.OptionalLong;
+import java.util.function.Consumer;
+
+/**
+ * {@code metrics.jsonl}: one JSON object for each committed step, for each validation loss, and for each checkpoint
+ * that could not be written. Each line is handed to the system at once.
+ */
+public final class MetricsLog implements AutoCloseable {
+    /** Its name in the run's directory. */
+    public static final String FILE = "metrics.jsonl";
+
+    private static final JsonMapper JSON = new JsonMapper();
+
+    private final RetryingFile lines;
+    private long nextStep;
+    private long lastValidated;
+
+    private MetricsLog(RetryingFile lines, long nextStep, long lastValidated) {
+        this.lines = lines;
+        this.nextStep = nextStep;
+        this.lastValidated = lastValidated;
+    }
+
+    /**
+     * Opens the file, drops lines of steps that will be repeated, and sets aside lines that cannot be read.
+     *
+     * @param trouble receives a sentence on damaged lines, and if lines cannot be written
+     */
+    public static MetricsLog open(Path file, long stepsDone, Consumer<String> trouble) {
+        try {
+            StringBuilder kept = new StringBuilder();
+            long nextStep = 0;
+            long lastValidated = 0;
+            MetricsLines read = MetricsLines.read(file);
+            for (MetricsLines.Entry line : read.lines()) {
+                if (line.stepsDone() <= stepsDone) {
+                    kept.append(line.text()).append('\n');
+                    nextStep = line.isOfStep() ? line.stepsDone() : nextStep;
+                    lastValidated = Double.isNaN(line.validationLoss()) ? lastValidated : line.stepsDone();
+                }
+            }
+            JsonLog.setAside(file, read.damaged(), kept.toString(), trouble);
+            return new MetricsLog(
+                    new RetryingFile(Files.newByteChannel(file, StandardOpenOption.WRITE), file.toString(), trouble),
+                    nextStep, lastValidated);
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+
+    /** Opens the file of a run after the loss of its coordinator, and keeps every whole line. */
+    public static MetricsLog takeOver(Path file, Consumer<String> trouble) {
+        return open(file, Long.MAX_VALUE, trouble);
+    }
+
+    /** Returns the loss of a step that has a line. */
+    public static OptionalDouble lossOf(Path file, long step) {
+        return lines(file).stream().filter(line -> line.step() == step).mapToDouble(MetricsLines.Entry::loss)
+                .findFirst();
+    }
+
+    /** Returns the last validation loss of the first {@code stepsDone} steps. */
+    static OptionalDouble validationLoss(Path file, long stepsDone) {
+        return lines(file).reversed().stream()
+                .filter(line -> !Double.isNaN(line.validationLoss()) && line.stepsDone() <= stepsDone)
+                .mapToDouble(MetricsLines.Entry::validationLoss).findFirst();
+    }
+
+    /** Returns the last step that has a line; empty if none has, or the file cannot be read. */
+    public static OptionalLong lastStep(Path file) {
+        return lines(file).stream().filter(MetricsLines.Entry::isOfStep).mapToLong(MetricsLines.Entry::step).max();
+    }
+
+    /** Returns the time of each step that has a line, in seconds; an empty list if the file cannot be read. */
+    public static List<Double> stepSeconds(Path file) {
+        return lines(file).stream().map(MetricsLines.Entry::stepSeconds).filter(seconds -> !Double.isNaN(seconds))
+                .toList();
+    }
+
+    private static List<MetricsLines.Entry> lines(Path file) {
+        try {
+            return MetricsLines.read(file).lines();
+        } catch (IOException _) {
+            return List.of(); // the end of a run lacks a number in a sentence
+        }
+    }
+
+    /** Returns the first step that has no line yet. */
+    public long nextStep() {
+        return nextStep;
+    }
+
+    /**
+     * Writes the line of a step. Has no effect if the step has one: a lost coordinator committed it, and then the next one
+     * again.
+     *
+     * @param dataEpochs number of passes through the data up to and with this step
+     */
+    public void write(StepResult result, long tokens, double dataEpochs, double stepSeconds) {
+        if (result.step() < nextStep) {
+            return;
+        }
+        nextStep = result.step() + 1;
+        StringWriter line = new StringWriter();
+        try (JsonGenerator json = JSON.createGenerator(line)) {
+            json.writeStartObject();
+            json.writeNumberField("step", result.step());
+            json.writeNumberField("loss", result.loss());
+            if (result.skipped()) {
+                json.writeNullField("gradient_norm");
+            } else {
+                json.writeNumberField("gradient_norm", result.gradientNorm());
+            }
+            json.writeNumberField("learning_rate", result.learningRate());
+            json.writeNumberField("tokens", tokens);
+            json.writeNumberField("step_seconds", stepSeconds);
+            json.writeObjectFieldStart("bytes_sent");
+            json.writeNumberField("pipeline", result.traffic().pipeline());
+            json.writeNumberField("tensor", result.traffic().tensor());
+            json.writeNumberField("data", result.traffic().data());
+            json.writeEndObject();
+            json.writeNumberField("tokens_per_second", tokens / stepSeconds);
+            json.writeNumberField("data_epochs", dataEpochs);
+            json.writeNumberField("loss_scale", result.lossScale());
+            json.writeBooleanField("skipped", result.skipped());
+            json.writeNumberField("time_ms", System.currentTimeMillis());
+            json.writeEndObject();
+        } catch (IOException impossible) {
+            throw new UncheckedIOException(impossible);
+        }
+        lines.addLine(line.toString());
+    }
+
+    /**
+     * Writes the validation loss of the weights after {@code stepsDone} steps. Has no effect if it has a line: a lost
+     * coordinator wrote it, and the next one measured it again, to the same bits.
+     */
+    public void writeValidated(long stepsDone, double loss) {
+        if (stepsDone > lastValidated) {
+            lastValidated = stepsDone;
+            lines.addLine(JSON.createObjectNode().put("steps_done", stepsDone).put("validation_loss", loss).toString());
+        }
+    }
+
+    public void writeCheckpointFailed(long stepsDone, String why) {
+        lines.addLine(JSON.createObjectNode().put("steps_done", stepsDone).put("checkpoint_failed", why).toString());
+    }
+
+    @Override
+    public void close() {
+        lines.close();
+    }
+}

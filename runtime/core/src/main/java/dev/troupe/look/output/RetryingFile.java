@@ -1,0 +1,99 @@
+package dev.troupe.look.output;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.SeekableByteChannel;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.function.Consumer;
+
+/**
+ * A file of records, such as lines, that survives a full disk: a record that cannot be written waits in memory, and is
+ * written before the next one once there is room. Each is written whole or not at all. Thread rule: one thread at a time.
+ */
+final class RetryingFile implements AutoCloseable {
+    /** About 35 MB: a line of metrics or a record of TensorBoard takes about 350 bytes. */
+    private static final int MOST_WAITING = 100_000;
+
+    private final SeekableByteChannel channel;
+    private final String what;
+    private final Consumer<String> trouble;
+    private final Deque<ByteBuffer> waiting = new ArrayDeque<>();
+    private long end;
+    private long lost;
+    private boolean isBehind;
+
+    /**
+     * @param channel the file's channel, at its end
+     * @param what the name of the file in sentences
+     * @param trouble receives a sentence when records begin to wait, and when all are written again
+     */
+    RetryingFile(SeekableByteChannel channel, String what, Consumer<String> trouble) throws IOException {
+        this.channel = channel;
+        this.what = what;
+        this.trouble = trouble;
+        this.end = channel.size();
+    }
+
+    void addLine(String line) {
+        add((line + "\n").getBytes(StandardCharsets.UTF_8));
+    }
+
+    void add(byte[] record) {
+        waiting.add(ByteBuffer.wrap(record));
+        if (waiting.size() > MOST_WAITING) {
+            waiting.removeFirst();
+            lost++;
+        }
+        writeWaiting();
+    }
+
+    private void writeWaiting() {
+        try {
+            while (!waiting.isEmpty()) {
+                write(waiting.getFirst().duplicate());
+                waiting.removeFirst();
+            }
+            if (isBehind) {
+                isBehind = false;
+                trouble.accept(what + " is written again" + (lost == 0 ? "" : ", but lacks " + lost + " records"));
+            }
+        } catch (IOException failure) {
+            if (!isBehind) {
+                isBehind = true;
+                trouble.accept("cannot write " + what + " (" + failure.getMessage()
+                        + "); its records wait in memory until there is room");
+            }
+        }
+    }
+
+    private void write(ByteBuffer record) throws IOException {
+        try {
+            channel.position(end);
+            while (record.hasRemaining()) {
+                channel.write(record);
+            }
+            end += record.limit();
+        } catch (IOException failure) {
+            channel.truncate(end); // a reader never finds half a record
+            throw failure;
+        }
+    }
+
+    /** Closes the file, and reports the lines that could not be written. */
+    @Override
+    public void close() {
+        writeWaiting();
+        if (isBehind) {
+            trouble.accept(
+                    what + " lacks the last " + (waiting.size() + lost) + " records, which could not be written");
+        }
+        try {
+            channel.close();
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+}

@@ -1,0 +1,124 @@
+package dev.troupe.look.page;
+
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.OptionalDouble;
+import java.util.OptionalLong;
+
+/** The paths of a server, each with its handler. Immutable; any thread. */
+public final class Routes {
+    /** The handler of a path. */
+    @FunctionalInterface
+    public interface Resource {
+        /** Returns the answer to a question; any thread. */
+        Answer answer(Question question);
+    }
+
+    /**
+     * A question.
+     *
+     * @param rest the path after the resource's path; may be empty
+     * @param parameters the parameters of the query
+     */
+    public record Question(String rest, Map<String, String> parameters) {
+        public Question {
+            parameters = Map.copyOf(parameters);
+        }
+
+        /** Returns a parameter, or the other text if it is not given. */
+        public String text(String name, String otherwise) {
+            return parameters.getOrDefault(name, otherwise);
+        }
+
+        /** Returns a parameter that is a whole number. */
+        public OptionalLong number(String name) {
+            return parsed(parameters.get(name));
+        }
+
+        /** Returns the whole number after the resource's path. */
+        public OptionalLong restAsNumber() {
+            return parsed(rest);
+        }
+
+        private static OptionalLong parsed(String text) {
+            try {
+                return text == null ? OptionalLong.empty() : OptionalLong.of(Long.parseLong(text));
+            } catch (NumberFormatException _) {
+                return OptionalLong.empty();
+            }
+        }
+
+        /** Returns a parameter that is a finite number. */
+        public OptionalDouble decimal(String name) {
+            try {
+                String text = parameters.get(name);
+                double number = text == null ? Double.NaN : Double.parseDouble(text);
+                return Double.isFinite(number) ? OptionalDouble.of(number) : OptionalDouble.empty();
+            } catch (NumberFormatException _) {
+                return OptionalDouble.empty();
+            }
+        }
+    }
+
+    private final Map<String, Resource> resources;
+
+    private Routes(Map<String, Resource> resources) {
+        this.resources = resources;
+    }
+
+    public static Routes none() {
+        return new Routes(Map.of());
+    }
+
+    /**
+     * Returns these routes and one more.
+     *
+     * @param path the whole path; a path that ends with a slash matches everything below it
+     */
+    public Routes with(String path, Resource resource) {
+        Map<String, Resource> more = new LinkedHashMap<>(resources);
+        more.put(path, resource);
+        return new Routes(more);
+    }
+
+    /**
+     * Returns the answer to a GET.
+     *
+     * @param path with its slash
+     * @param query the encoded query; may be null
+     */
+    public Answer answer(String path, String query) {
+        Resource whole = resources.get(path);
+        if (whole != null && !path.endsWith("/")) {
+            return whole.answer(new Question("", parameters(query)));
+        }
+        int slash = path.lastIndexOf('/') + 1;
+        Resource below = resources.get(path.substring(0, slash));
+        return below == null
+                ? Answer.absent("there is nothing at " + path + "; there is " + String.join(", ", resources.keySet()))
+                : below.answer(new Question(path.substring(slash), parameters(query)));
+    }
+
+    private static Map<String, String> parameters(String query) {
+        Map<String, String> parameters = new LinkedHashMap<>();
+        if (query != null) {
+            for (String part : query.split("&")) {
+                int equals = part.indexOf('=');
+                if (equals > 0) {
+                    parameters.put(decoded(part.substring(0, equals)), decoded(part.substring(equals + 1)));
+                }
+            }
+        }
+        return parameters;
+    }
+
+    private static String decoded(String text) {
+        try {
+            return URLDecoder.decode(text, StandardCharsets.UTF_8);
+        } catch (IllegalArgumentException _) { // a percent sign that encodes nothing
+            return text;
+        }
+    }
+}

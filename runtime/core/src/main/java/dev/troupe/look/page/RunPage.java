@@ -1,0 +1,353 @@
+package dev.troupe.look.page;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.troupe.look.output.ProcessMemory;
+import dev.troupe.look.output.RunFile;
+import dev.troupe.look.output.StepHead;
+import dev.troupe.look.output.StepJson;
+import dev.troupe.plan.prepare.RunDirectory;
+import dev.troupe.tokenizer.file.JsonDefect;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/**
+ * The facts of a run, read from its directory, as JSON over HTTP: {@code docs/schema} has a schema of each answer. A run in
+ * progress and a run that is over give the same answers, since a run writes its files within seconds. Nothing is changed.
+ * Any thread.
+ */
+public final class RunPage {
+    /** The path of the events, which are sent as they happen: {@link #tail}. */
+    public static final String EVENTS = "/troupe/v1/events";
+
+    /** The headers of every answer. A browser may load for the page nothing but the page's own files. */
+    public static final Map<String, String> HEADERS = Map.of("Cache-Control", "no-store", "X-Content-Type-Options",
+            "nosniff", "Referrer-Policy", "no-referrer", "X-Frame-Options", "DENY", "Content-Security-Policy",
+            "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:;"
+                    + " base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
+    /** The names of the loopback; a request under another name comes from a page of another site that resolves to it. */
+    public static final Set<String> LOOPBACK = Set.of("localhost", "127.0.0.1", "::1", "[::1]");
+
+    private static final int MOST_STEPS = 2_000;
+    private static final long LOOK_EVERY_NANOS = 50_000_000;
+    private static final JsonMapper JSON = new JsonMapper();
+
+    private final Path directory;
+    private final Optional<RunPage> other;
+    private final RunHistory history;
+    private final StepFiles files;
+    private final EdgeTimes edges = new EdgeTimes();
+    private final RunState state;
+    // Null after a look, until the next question.
+    private ObjectNode present;
+    private long lookedNanos;
+    /** The last drawing of a step: all readers of the page ask for the same one. */
+    private Answer drawing;
+    private StepHead drawn;
+
+    /**
+     * Creates the page of a run.
+     *
+     * @param directory the directory of the run, which may not exist yet
+     */
+    public RunPage(Path directory) {
+        this(directory, Optional.empty());
+    }
+
+    /**
+     * Creates the page of a run.
+     *
+     * @param directory the directory of the run, which may not exist yet
+     * @param other the directory of a run to compare it with
+     */
+    public RunPage(Path directory, Optional<Path> other) {
+        this.other = other.map(RunPage::new);
+        this.directory = directory;
+        this.history = new RunHistory(directory);
+        this.files = new StepFiles(directory);
+        this.state = new RunState(history, files);
+        this.lookedNanos = System.nanoTime() - LOOK_EVERY_NANOS;
+    }
+
+    /** Returns the paths with the page's own files, without the path of the events. */
+    public Routes routes() {
+        return PageFiles.with(Routes.none()).with("/troupe/v1/whatif", this::whatIf)
+                .with("/troupe/v1/compare", _ -> compare())
+                .with("/troupe/v1/run", _ -> run()).with("/troupe/v1/steps", this::steps)
+                .with("/troupe/v1/steps/", this::step).with("/troupe/v1/memory", _ -> memory())
+                .with("/troupe/v1/edges", _ -> edges()).with("/troupe/v1/stack", this::stack);
+    }
+
+    /** Returns the newest events of the run, and all from now on. */
+    public EventTail tail() {
+        return new EventTail(this);
+    }
+
+    private void look() {
+        if (System.nanoTime() - lookedNanos >= LOOK_EVERY_NANOS) {
+            history.look();
+            files.look();
+            present = null;
+            lookedNanos = System.nanoTime();
+        }
+    }
+
+    private static ObjectNode object() {
+        return JSON.createObjectNode().put("schema", StepJson.SCHEMA);
+    }
+
+    private synchronized Answer run() {
+        look();
+        return fromFile(RunFile.FILE, run -> Answer.json(run.set("now", now())));
+    }
+
+    /** Returns the state of the run, shared by all listeners between two looks; not to be changed. */
+    synchronized ObjectNode now() {
+        look();
+        if (present == null) {
+            present = state.now(!hasBegun() || RunDirectory.isHeld(directory), System.currentTimeMillis());
+        }
+        return present;
+    }
+
+    private synchronized Answer steps(Routes.Question question) {
+        look();
+        OptionalLong after = question.number("after");
+        if (after.isEmpty() && !question.text("after", "").isEmpty()) {
+            return Answer.wrong("after is the number of a step, but is " + question.text("after", ""));
+        }
+        List<ObjectNode> wanted = new ArrayList<>(history.steps());
+        if (after.isPresent()) {
+            wanted.removeIf(step -> step.path("step").asLong() <= after.getAsLong());
+        }
+        boolean hasMore = wanted.size() > MOST_STEPS;
+        // The first ones after a step, so that a reader gets all in order; otherwise the newest.
+        List<ObjectNode> chosen = !hasMore
+                ? wanted
+                : after.isPresent()
+                        ? wanted.subList(0, MOST_STEPS)
+                        : wanted.subList(wanted.size() - MOST_STEPS, wanted.size());
+        ObjectNode answer = object().put("has_more", hasMore && after.isPresent());
+        ArrayNode steps = answer.putArray("steps");
+        chosen.forEach(step -> steps.add(line(step)));
+        ArrayNode validations = answer.putArray("validations");
+        history.validations()
+                .forEach(line -> validations.addObject().put("steps_done", line.path("steps_done").asLong())
+                        .set("loss", line.path("validation_loss")));
+        return Answer.json(answer);
+    }
+
+    /** Returns the line of a step: its metrics, and the summary of its file. */
+    private ObjectNode line(ObjectNode metrics) {
+        long number = metrics.path("step").asLong();
+        ObjectNode line = JSON.createObjectNode().put("step", number);
+        for (String field : List.of("loss", "gradient_norm", "learning_rate", "tokens", "tokens_per_second",
+                "bytes_sent", "skipped", "time_ms")) {
+            line.set(field, metrics.path(field));
+        }
+        line.set("seconds", metrics.path("step_seconds"));
+        StepHead head = files.head(number);
+        ArrayNode tags = line.put("traced", head != null).putArray("tags");
+        if (head != null) {
+            head.tags().forEach(tags::add);
+            line.put("ns", head.nanos()).put("planned_ns", head.plannedNanos());
+        }
+        return line;
+    }
+
+    private synchronized Answer step(Routes.Question question) {
+        look();
+        if (question.restAsNumber().isEmpty()) {
+            return Answer
+                    .wrong("/troupe/v1/steps/ is followed by the number of a step, but is by " + question.rest());
+        }
+        long number = question.restAsNumber().getAsLong();
+        return switch (question.text("form", "")) {
+            case "" -> whole(number);
+            case "drawing" -> drawing(number);
+            case "messages" -> files.read(number, "messages")
+                    .map(messages -> Answer.json(object().put("step", number).set("messages", messages)))
+                    .orElseGet(() -> whole(number));
+            default -> Answer.wrong("form is drawing or messages, but is " + question.text("form", ""));
+        };
+    }
+
+    private Answer whole(long number) {
+        return files.answer(number, history.lastStep().map(last -> last.path("step").asLong() + 1).orElse(0L));
+    }
+
+    private Answer drawing(long number) {
+        StepHead head = files.head(number);
+        if (head != null && head == drawn) {
+            return drawing;
+        }
+        Answer answer = whole(number);
+        if (answer.status() != Answer.OK) {
+            return answer;
+        }
+        try {
+            drawing = new Answer(Answer.OK, Answer.JSON, StepDrawing.of(answer.body()));
+            drawn = head;
+            return drawing;
+        } catch (JsonProcessingException malformed) {
+            return Answer.unreadable("the file of step " + number + " is no JSON: " + JsonDefect.of(malformed));
+        } catch (IOException unreadable) {
+            return Answer.unreadable("the file of step " + number + " cannot be read: " + unreadable.getMessage());
+        }
+    }
+
+    private synchronized Answer memory() {
+        return fromFile(RunFile.FILE, run -> {
+            ObjectNode answer = object();
+            answer.set("ranks", run.path("memory"));
+            answer.set("peak_activations", run.path("certificate").path("peak_activations"));
+            object(ProcessMemory.FILE).ifPresent(process -> answer.set("process", process));
+            return Answer.json(answer);
+        });
+    }
+
+    private synchronized Answer edges() {
+        look();
+        return fromFile(RunFile.FILE, run -> {
+            ObjectNode answer = object();
+            ArrayNode all = edges.of(files);
+            answer.put("steps", edges.stepCount()).set("message_bytes", run.path("message_bytes"));
+            return Answer.json(answer.set("edges", all));
+        });
+    }
+
+    private synchronized Answer whatIf(Routes.Question question) {
+        look();
+        Optional<JsonNode> newest = files.newest().flatMap(head -> files.read(head.number(), "costs"));
+        return newest.isEmpty()
+                ? Answer.notYet("no step has a file yet, so that nothing is known of what actions take")
+                : fromFile(RunFile.FILE, run -> new WhatIf(run, newest.get()).answer(question, object()));
+    }
+
+    private Answer compare() {
+        if (other.isEmpty()) {
+            return Answer.absent("There is one run here: troupe page RUN OTHER compares two.");
+        }
+        List<ObjectNode> theirs = other.get().allSteps();
+        synchronized (this) {
+            look();
+            return fromFile(RunFile.FILE, one -> other.get().fromFile(RunFile.FILE,
+                    two -> new TwoRuns(directory, history.steps(), other.get().directory, theirs)
+                            .answer(object(), one, two)));
+        }
+    }
+
+    private synchronized List<ObjectNode> allSteps() {
+        look();
+        return List.copyOf(history.steps());
+    }
+
+    /** The drawing of the last hang, or the part of it that is about one rank. */
+    private synchronized Answer stack(Routes.Question question) {
+        OptionalLong rank = question.number("rank");
+        if (rank.isEmpty()) {
+            return Answer.wrong("ask for the stack of a rank: /troupe/v1/stack?rank=2");
+        }
+        Optional<Path> newest = newestHang();
+        if (newest.isEmpty()) {
+            return Answer.absent("no rank of this run has hung: there is no hang-step-*.txt in " + directory);
+        }
+        try {
+            List<String> lines = Files.readAllLines(newest.get());
+            ObjectNode answer = object().put("rank", rank.getAsLong())
+                    .put("file", newest.get().getFileName().toString()).put("sentence", lines.getFirst());
+            ArrayNode calls = answer.putArray("stack");
+            int begin = lines.indexOf("the thread of rank " + rank.getAsLong() + " is at");
+            lines.stream().filter(line -> line.startsWith("rank " + rank.getAsLong() + " is ")).findFirst()
+                    .ifPresent(line -> answer.put("situation", line));
+            for (int at = begin + 1; begin >= 0 && at < lines.size() && !lines.get(at).isEmpty(); at++) {
+                calls.add(lines.get(at).strip());
+            }
+            return Answer.json(answer);
+        } catch (IOException unreadable) {
+            return Answer.unreadable(newest.get() + " cannot be read: " + unreadable.getMessage());
+        }
+    }
+
+    private Optional<Path> newestHang() {
+        try (Stream<Path> entries = Files.list(directory)) {
+            return entries.filter(file -> file.getFileName().toString().matches("hang-step-\\d+-epoch-\\d+\\.txt"))
+                    .max(Comparator.comparing(file -> file.toFile().lastModified()));
+        } catch (IOException | UncheckedIOException _) {
+            return Optional.empty();
+        }
+    }
+
+    /** A function of the object of a file. */
+    private interface Use {
+        Answer of(ObjectNode object);
+    }
+
+    private boolean hasBegun() {
+        return Files.exists(directory.resolve(RunDirectory.CONFIG));
+    }
+
+    private Answer fromFile(String name, Use use) {
+        // First, since a run that begins writes its configuration after its other files, and may do so meanwhile.
+        boolean hasBegun = hasBegun();
+        try {
+            JsonNode object = JSON.readTree(directory.resolve(name).toFile());
+            int schema = object.path("schema").asInt();
+            return schema == StepJson.SCHEMA && object instanceof ObjectNode found
+                    ? use.of(found)
+                    : Answer.unreadable(directory.resolve(name) + " is of version " + schema
+                            + ", and this Troupe reads version " + StepJson.SCHEMA
+                            + ": serve the page with the Troupe that trained");
+        } catch (JsonProcessingException malformed) {
+            return Answer.unreadable(directory.resolve(name) + " is no JSON: " + JsonDefect.of(malformed));
+        } catch (IOException absent) {
+            return hasBegun
+                    ? Answer.absent("the run in " + directory + " has no " + name + ": an older Troupe trained it")
+                    : Answer.notYet("the run has not begun: there is no " + name + " in " + directory + " yet");
+        }
+    }
+
+    private Optional<JsonNode> object(String name) {
+        try {
+            return Optional.of(JSON.readTree(directory.resolve(name).toFile()));
+        } catch (IOException _) {
+            return Optional.empty(); // not written yet
+        }
+    }
+
+    /** Returns the lines of the steps after one. */
+    synchronized List<ObjectNode> stepsAfter(long number, int most) {
+        look();
+        Deque<ObjectNode> after = new ArrayDeque<>();
+        for (var newest = history.steps().descendingIterator(); newest.hasNext() && after.size() < most;) {
+            ObjectNode step = newest.next();
+            if (step.path("step").asLong() <= number) {
+                break;
+            }
+            after.addFirst(line(step));
+        }
+        return List.copyOf(after);
+    }
+
+    /** Returns the events from a number on. */
+    synchronized List<ObjectNode> eventsFrom(long id, int most) {
+        look();
+        List<ObjectNode> from = history.events().stream().filter(event -> event.path("id").asLong() >= id).toList();
+        return from.subList(Math.max(0, from.size() - most), from.size());
+    }
+}

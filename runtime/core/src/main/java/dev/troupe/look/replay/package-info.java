@@ -1,0 +1,2 @@
+/** The repetition of a step of a run. */
+package dev.troupe.look.replay;

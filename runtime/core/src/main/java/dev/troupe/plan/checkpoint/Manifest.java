@@ -1,0 +1,162 @@
+package dev.troupe.plan.checkpoint;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonProperty;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.StreamReadFeature;
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.PropertyNamingStrategies;
+import com.fasterxml.jackson.databind.annotation.JsonNaming;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.troupe.engine.provider.EngineSettings;
+import dev.troupe.model.ModelSpec;
+import dev.troupe.model.family.ModelFamilies;
+import dev.troupe.model.spec.Section;
+import dev.troupe.protocol.LossScale;
+import dev.troupe.protocol.checkpoint.CheckpointPart;
+import dev.troupe.tokenizer.file.JsonDefect;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+
+/**
+ * The content of {@code manifest.json}.
+ *
+ * @param products the libraries of matrix products that computed it, as {@link EngineSettings#products}
+ * @param replicas the ranks of each stage if one had several, so that stages have had different numbers of updates;
+ *     none if each had one
+ */
+record Manifest(@JsonProperty(required = true) int format,
+        @JsonProperty(value = "steps_done", required = true) long stepsDone,
+        @JsonProperty(required = true) Model model,
+        @JsonProperty(value = "loss_scale", required = true) LossScale lossScale,
+        @JsonProperty(required = true) String products,
+        @JsonProperty(required = true) List<CheckpointPart> parts,
+        @JsonInclude(JsonInclude.Include.NON_EMPTY) List<Integer> replicas) {
+    /** Its name in a checkpoint's directory. */
+    static final String FILE = "manifest.json";
+    /** The layout of directory and files that this version writes. */
+    static final int FORMAT = 4;
+    /** The oldest layout that can be read; it has no loss scale. */
+    static final int OLDEST_FORMAT = 1;
+    /** The last layout that names no family; it has the section's values under keys of its own. */
+    private static final int LAST_WITHOUT_FAMILY = 2;
+    /** The last layout that names no libraries of matrix products; there was one for each engine. */
+    private static final int LAST_WITHOUT_PRODUCTS = 3;
+    private static final Map<String, String> FORMER_KEYS = Map.of("sequenceLength", "sequence-length",
+            "vocabularySize", "vocabulary-size", "tiedEmbeddings", "tie-embeddings", "normEpsilon", "norm-epsilon");
+
+    private static final Pattern PART = Pattern.compile("rank-\\d{3,}\\.safetensors");
+    private static final JsonMapper JSON = JsonMapper.builder()
+            .enable(DeserializationFeature.FAIL_ON_MISSING_CREATOR_PROPERTIES,
+                    DeserializationFeature.FAIL_ON_NULL_CREATOR_PROPERTIES,
+                    DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+            .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION).addMixIn(LossScale.class, SnakeCase.class).build();
+
+    @JsonNaming(PropertyNamingStrategies.SnakeCaseStrategy.class)
+    private interface SnakeCase {
+    }
+
+    /** A model in a manifest. */
+    record Model(@JsonProperty(required = true) String family,
+            @JsonProperty(required = true) Map<String, Object> section) {
+        static Model of(ModelSpec spec) {
+            return new Model(spec.family().name(), spec.section().values());
+        }
+
+        ModelSpec spec() {
+            Section given = new Section(section);
+            ModelSpec spec = ModelFamilies.named(family).read(given);
+            if (!spec.section().equals(given)) {
+                throw new IllegalArgumentException("its model must have " + spec.section().values().keySet()
+                        + ", but has " + given.values().keySet());
+            }
+            return spec;
+        }
+    }
+
+    Manifest {
+        if (stepsDone < 0 || parts.isEmpty()) {
+            throw new IllegalArgumentException(
+                    "steps_done must be at least 0 and parts at least 1, but found " + stepsDone
+                            + " and " + parts.size());
+        }
+        parts = List.copyOf(parts);
+        replicas = List.copyOf(replicas);
+    }
+
+    /**
+     * Reads the manifest of a checkpoint.
+     *
+     * @throws DamageException if it is missing or cannot be read
+     * @throws CheckpointException if it is of another version
+     */
+    static Manifest read(Path directory) {
+        Path file = directory.resolve(FILE);
+        if (!Files.exists(file)) {
+            throw DamageException.missing(file);
+        }
+        try {
+            JsonNode tree = JSON.readTree(file.toFile());
+            if (!tree.isObject()) {
+                throw DamageException.damaged(file, "it is no JSON object", null);
+            }
+            JsonNode format = tree.path("format"); // first, since another format may have other keys
+            if (format.isIntegralNumber() && (format.longValue() < OLDEST_FORMAT || format.longValue() > FORMAT)) {
+                throw new CheckpointException(file + " has format " + format + ", but this version reads "
+                        + OLDEST_FORMAT + " to " + FORMAT + ": resume it with the version that wrote it");
+            }
+            if (format.longValue() == OLDEST_FORMAT && !tree.has("loss_scale")) {
+                // In that version every step was an update.
+                ((ObjectNode) tree).set("loss_scale",
+                        JSON.valueToTree(LossScale.none(tree.path("steps_done").longValue())));
+            }
+            if (format.longValue() <= LAST_WITHOUT_FAMILY && tree.path("model") instanceof ObjectNode former) {
+                ((ObjectNode) tree).set("model", withFamily(former));
+            }
+            if (format.longValue() <= LAST_WITHOUT_PRODUCTS && !tree.has("products")) {
+                ((ObjectNode) tree).put("products", EngineSettings.OWN_PRODUCTS);
+            }
+            if (!tree.has("replicas")) {
+                ((ObjectNode) tree).putArray("replicas");
+            }
+            Manifest manifest = JSON.treeToValue(tree, Manifest.class);
+            manifest.model().spec();
+            manifest.parts().forEach(part -> requireInside(file, part));
+            return manifest;
+        } catch (JsonProcessingException failure) {
+            throw DamageException.damaged(file, JsonDefect.of(failure), failure);
+        } catch (IllegalArgumentException noModel) {
+            throw DamageException.damaged(file, noModel.getMessage(), noModel);
+        } catch (IOException failure) {
+            throw DamageException.unreadable(file, failure);
+        }
+    }
+
+    private static ObjectNode withFamily(ObjectNode former) {
+        ObjectNode section = JSON.createObjectNode();
+        former.properties()
+                .forEach(value -> section.set(FORMER_KEYS.getOrDefault(value.getKey(), value.getKey()),
+                        value.getValue()));
+        ObjectNode model = JSON.createObjectNode().put("family", ModelFamilies.original().name());
+        model.set("section", section);
+        return model;
+    }
+
+    /** A name must not lead out of the directory. */
+    private static void requireInside(Path file, CheckpointPart part) {
+        if (!PART.matcher(part.file()).matches()) {
+            throw DamageException.damaged(file, "it names a part \"" + part.file()
+                    + "\", but parts have names such as rank-000.safetensors", null);
+        }
+    }
+
+    String toJson() throws JsonProcessingException {
+        return JSON.writerWithDefaultPrettyPrinter().writeValueAsString(this);
+    }
+}

@@ -1,0 +1,29 @@
+package dev.troupe.plan.checkpoint;
+
+import com.typesafe.config.Config;
+import com.typesafe.config.ConfigException;
+import com.typesafe.config.ConfigFactory;
+import java.nio.file.Path;
+import java.util.Optional;
+
+/** The resolved configuration in a run's directory; if it cannot be read, it has no keys. Immutable. */
+public record RunConfig(Config config) {
+    /** Reads the configuration of a run by its directory. */
+    public static RunConfig in(Path runDirectory) {
+        try {
+            return new RunConfig(ConfigFactory.parseFile(runDirectory.resolve("config.conf").toFile()));
+        } catch (ConfigException _) {
+            return new RunConfig(ConfigFactory.empty());
+        }
+    }
+
+    /** The text of a key; empty if there is none. */
+    public String text(String key) {
+        return config.hasPath("troupe." + key) ? config.getString("troupe." + key) : "";
+    }
+
+    /** The directory of the model that the run began from; empty if it drew its weights. */
+    public Optional<Path> modelFrom() {
+        return Optional.of(text("model.from")).filter(text -> !text.isEmpty()).map(Path::of);
+    }
+}

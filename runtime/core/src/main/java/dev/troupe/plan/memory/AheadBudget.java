@@ -1,0 +1,60 @@
+package dev.troupe.plan.memory;
+
+import dev.troupe.engine.Engine;
+import dev.troupe.plan.TrainingPlan;
+import dev.troupe.plan.UsageException;
+import dev.troupe.stage.Replay;
+import java.util.List;
+import java.util.function.Supplier;
+import java.util.stream.IntStream;
+
+/** The blocks that a run can replay ahead of their gradients in a given memory. */
+public final class AheadBudget {
+    private AheadBudget() {
+    }
+
+    /**
+     * Returns the run with the most blocks replayed ahead for which no rank needs more than some bytes beyond those without;
+     * every stage has the same number.
+     *
+     * @param bytes {@link Long#MAX_VALUE} for no limit
+     * @param engines opens an engine like the ranks', for its sizes
+     * @throws UsageException if one block is too many
+     */
+    public static TrainingPlan fit(TrainingPlan plan, long bytes, Supplier<Engine> engines) {
+        if (bytes == Long.MAX_VALUE) {
+            return plan;
+        }
+        try (Engine engine = engines.get()) {
+            int every = plan.stageSettings().replay().every();
+            List<Long> inside = activations(plan.with(new Replay(every, 0)), engine);
+            int fitting = 0;
+            int most = plan.model().layers().size();
+            while (fitting < most) {
+                int middle = fitting + (most - fitting + 1) / 2; // rounded up
+                if (more(plan.with(new Replay(every, middle)), engine, inside) <= bytes) {
+                    fitting = middle;
+                } else {
+                    most = middle - 1;
+                }
+            }
+            if (fitting < every) {
+                throw new UsageException("training.recompute-ahead = " + MemoryPlan.text(bytes) + ", but " + (every == 1
+                        ? "one block"
+                        : "training.recompute-every = " + every + " blocks") + " ahead of the gradient would take "
+                        + MemoryPlan.text(more(plan.with(new Replay(every, every)), engine, inside))
+                        + " more on a rank: give as much, or none");
+            }
+            return plan.with(new Replay(every, fitting));
+        }
+    }
+
+    private static long more(TrainingPlan plan, Engine engine, List<Long> inside) {
+        List<Long> ahead = activations(plan, engine);
+        return IntStream.range(0, inside.size()).mapToLong(rank -> ahead.get(rank) - inside.get(rank)).max().orElse(0);
+    }
+
+    private static List<Long> activations(TrainingPlan plan, Engine engine) {
+        return MemoryPlan.of(plan, engine, false, 0, List.of()).ranks().stream().map(RankMemory::activations).toList();
+    }
+}

@@ -1,0 +1,236 @@
+package dev.troupe.plan.memory;
+
+import dev.troupe.batch.MicrobatchRows;
+import dev.troupe.config.group.Coordinates;
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Tensor;
+import dev.troupe.engine.TooManyElementsException;
+import dev.troupe.engine.provider.WorkClock;
+import dev.troupe.engine.structural.SizingEngine;
+import dev.troupe.parallel.DataShare;
+import dev.troupe.parallel.TensorGroup;
+import dev.troupe.parallel.TensorShare;
+import dev.troupe.plan.SizeChecks;
+import dev.troupe.plan.TrainingPlan;
+import dev.troupe.plan.step.RankSide;
+import dev.troupe.plan.step.StageOps;
+import dev.troupe.plan.step.StepWatch;
+import dev.troupe.protocol.Edge;
+import dev.troupe.protocol.Pass;
+import dev.troupe.protocol.WeightUpdate;
+import dev.troupe.protocol.rank.RankRow;
+import dev.troupe.protocol.rank.RowWalk;
+import dev.troupe.rank.snapshot.Snapshots;
+import dev.troupe.schedule.Action;
+import dev.troupe.schedule.certificate.Certificate;
+import dev.troupe.stage.Stage;
+import java.util.ArrayDeque;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.TreeMap;
+
+/** One rank's stages on an engine that counts bytes: its rows mean every tensor that a run takes. */
+final class MemoryWalk implements RankSide, StepWatch, AutoCloseable {
+    /** A group as far as sizes go: what the others would send is not there, and neither is anything else. */
+    private record Group(int size, int rank) implements TensorGroup {
+        @Override
+        public void allReduce(Tensor tensor) {
+        }
+
+        @Override
+        public void allReduce(double[] values) {
+        }
+
+        @Override
+        public void allReduceMax(Tensor tensor) {
+        }
+
+        @Override
+        public void reduceScatter(Tensor whole, Tensor slice) {
+        }
+
+        @Override
+        public void allGather(Tensor slice, Tensor whole) {
+        }
+    }
+
+    /** No stage looks at tokens if nothing is computed. */
+    private static final MicrobatchRows NO_ROWS = new MicrobatchRows(0, true);
+    /** The update, which computes nothing either. */
+    private static final Optional<WeightUpdate> NO_UPDATE = Optional.of(new WeightUpdate(0, 0, 0, 1, false));
+
+    private final TrainingPlan plan;
+    private final int rank;
+    private final Engine engine;
+    private final Map<Integer, Stage> stages = new TreeMap<>();
+    private final Map<Integer, StageOps> ops = new HashMap<>();
+    private final long stateBytes;
+    private final int snapshots;
+    // The buffers granted to the transport, by edge.
+    private final Map<Edge, Queue<Tensor>> granted = new HashMap<>();
+    private final Map<Action, Tensor> handedOver = new HashMap<>();
+    private final Map<Edge, Queue<Tensor>> sent = new HashMap<>();
+    private long sentBytes;
+    private long mostSentBytes;
+    private Pass.Kind kind = Pass.Kind.TRAINING;
+
+    /**
+     * Makes the stages of a rank.
+     *
+     * @param snapshots the number of states that the rank keeps to restart inside a step; 0 for none
+     * @throws dev.troupe.plan.UsageException if a stage has a buffer that no engine can have
+     */
+    MemoryWalk(TrainingPlan plan, int rank, Engine engine, int snapshots) {
+        this.plan = plan;
+        this.snapshots = snapshots;
+        this.rank = rank;
+        this.engine = SizingEngine.like(engine);
+        Coordinates at = plan.ranks().coordinates(rank);
+        TensorShare share = new TensorShare(new Group(plan.ranks().tensor(), at.tensor()), plan.sharesSequence());
+        DataShare data = new DataShare(new Group(plan.ranks().holders(at.pipeline()), at.data()), plan.zero(),
+                Runnable::run);
+        for (int stage : plan.stagesOf(rank)) {
+            fitting(stage, "", () -> stages.put(stage,
+                    Stage.create(this.engine, plan.partition(), stage, plan.stageSettings(stage), share, data,
+                            (name, shape, type, target) -> {
+                                throw new IllegalStateException("nothing is loaded if only sizes count");
+                            })));
+        }
+        this.stateBytes = this.engine.allocatedBytes();
+        for (Stage stage : stages.values()) {
+            ops.put(stage.index(), new StageOps(stage, this.engine, WorkClock.NONE, plan, this, this));
+            fitting(stage.index(), "", ops.get(stage.index())::grantFirstCredits);
+        }
+    }
+
+    /**
+     * Does the rank's row of a pass, alone: everything that it waits for is present.
+     *
+     * @throws dev.troupe.plan.UsageException if an action needs a tensor that no engine can have
+     */
+    void over(Pass.Kind pass) {
+        kind = pass;
+        RankRow row = plan.row(pass, rank);
+        RowWalk walk = new RowWalk(row, pass == Pass.Kind.TRAINING);
+        row.actions().stream().filter(action -> action.kind().isReceive()).forEach(walk::landed);
+        for (int step = 0; step < plan.stepsPerPass(); step++) {
+            walk.decided();
+        }
+        Optional<Action> next = walk.next();
+        while (next.isPresent()) {
+            Action action = next.get();
+            fitting(action.stage(), action.toString(),
+                    () -> ops.get(action.stage()).perform(action, new Pass(0, kind), NO_UPDATE));
+            if (!action.kind().isTransfer()) {
+                walk.ended(action);
+            }
+            next = walk.next();
+        }
+        sent.forEach((edge, tensors) -> tensors.forEach(stages.get(plan.senderOf(edge))::release));
+        sent.clear();
+        sentBytes = 0;
+    }
+
+    private void fitting(int stage, String doing, Runnable work) {
+        try {
+            work.run();
+        } catch (TooManyElementsException tooLarge) {
+            throw SizeChecks.refusal(plan, rank, stage, doing, tooLarge);
+        }
+    }
+
+    @Override
+    public int rank() {
+        return rank;
+    }
+
+    @Override
+    public MicrobatchRows read(int stage, Pass pass, int microbatch) {
+        return NO_ROWS;
+    }
+
+    /** The announcement holds for microbatches of the longest sequences. */
+    @Override
+    public int lengthOf(Pass pass, int microbatch) {
+        return plan.stageSettings().sequenceLength();
+    }
+
+    @Override
+    public Tensor take(Action receive, Pass pass, int rows) {
+        return plan.needsMessage(receive)
+                ? granted.get(plan.edgeOf(rank, receive)).remove()
+                : handedOver.remove(receive);
+    }
+
+    @Override
+    public void put(Action message, Pass pass, Tensor tensor) {
+        handedOver.put(message, tensor);
+    }
+
+    @Override
+    public void grant(Action receive, Tensor buffer) {
+        granted.computeIfAbsent(plan.edgeOf(rank, receive), _ -> new ArrayDeque<>()).add(buffer);
+    }
+
+    @Override
+    public void adopt(Stage by, int from, Tensor tensor) {
+        by.adopt(tensor, stages.get(from));
+    }
+
+    @Override
+    public void release(int stage, Tensor tensor) {
+        stages.get(stage).release(tensor);
+    }
+
+    /**
+     * Called before a stage makes one more output: the transport holds at most the messages that can be unreceived, or the
+     * log holds all. For a plan without limiting credits.
+     */
+    @Override
+    public void makes(Action send) {
+        if (snapshots == 0 && plan.needsMessage(send)) {
+            Queue<Tensor> tensors = sent.get(plan.edgeOf(rank, send));
+            Certificate certificate = plan.certificate(kind);
+            int unreceived = certificate.mostUnreceived()
+                    .get(dev.troupe.schedule.certificate.Edge.of(certificate.plan(), send));
+            while (tensors != null && tensors.size() >= unreceived) {
+                sentBytes -= tensors.element().byteCount();
+                release(send.stage(), tensors.remove());
+            }
+        }
+    }
+
+    /** A message that is sent once in a step is counted with the tensors in flight. */
+    @Override
+    public void send(Action send, Pass pass) {
+        Tensor tensor = handedOver.remove(send);
+        sent.computeIfAbsent(plan.edgeOf(rank, send), _ -> new ArrayDeque<>()).add(tensor);
+        sentBytes += send.kind().isTransfer() ? tensor.byteCount() : 0;
+        mostSentBytes = Math.max(mostSentBytes, sentBytes);
+    }
+
+    long keptBytes() {
+        return stages.values().stream().mapToLong(stage -> Snapshots.layoutOf(stage.state()).byteCount()).sum();
+    }
+
+    /** Returns the memory of the rank, with copies on other nodes. */
+    RankMemory result() {
+        long weights = stages.values().stream().mapToLong(Stage::weightBytes).sum();
+        long gradients = stages.values().stream().mapToLong(Stage::gradientBytes).sum();
+        long boundary = bytes(granted) + mostSentBytes;
+        return new RankMemory(rank, weights, gradients, stateBytes - weights - gradients,
+                engine.allocatedBytes() - stateBytes - boundary, boundary, 0, 0).keeping(keptBytes(), snapshots);
+    }
+
+    private static long bytes(Map<Edge, Queue<Tensor>> tensors) {
+        return tensors.values().stream().flatMap(Queue::stream).mapToLong(Tensor::byteCount).sum();
+    }
+
+    @Override
+    public void close() {
+        stages.values().forEach(Stage::close);
+        engine.close();
+    }
+}

@@ -1,0 +1,47 @@
+package dev.troupe.plan.memory;
+
+import dev.troupe.protocol.replica.SnapshotSlots;
+
+/**
+ * The most bytes of tensors that a rank needs over the whole run.
+ *
+ * @param weights of its stages
+ * @param optimizer the optimizer's state
+ * @param activations kept from forwards for backwards at the worst place of the plan, with temporary ones
+ * @param boundary activations and gradients that come in, one for each credit, and that wait to go out: the most that can be
+ *     unreceived at one time, or all of a pass if the run recovers from failures
+ * @param snapshots in host memory, from which a rank restarts
+ * @param copies of the snapshots, in the host memory of another machine
+ */
+public record RankMemory(int rank, long weights, long gradients, long optimizer, long activations, long boundary,
+        long snapshots, long copies) {
+    public long total() {
+        return weights + gradients + optimizer + activations + boundary + snapshots + copies;
+    }
+
+    /**
+     * Returns the memory with the rank's kept states, and their copies on another machine.
+     *
+     * @param keptBytes bytes of one snapshot
+     * @param times the number of snapshots
+     */
+    RankMemory keeping(long keptBytes, int times) {
+        return new RankMemory(rank, weights, gradients, optimizer, activations, boundary, times * keptBytes,
+                SnapshotSlots.COUNT * keptBytes);
+    }
+
+    /** Returns the memory of another rank with stages of the same sizes. */
+    RankMemory as(int other) {
+        return new RankMemory(other, weights, gradients, optimizer, activations, boundary, snapshots, copies);
+    }
+
+    /** Returns the part of it on the node that has the rank. */
+    RankMemory atHome() {
+        return new RankMemory(rank, weights, gradients, optimizer, activations, boundary, snapshots, 0);
+    }
+
+    /** Returns the part of it on the node that has the copies. */
+    RankMemory elsewhere() {
+        return new RankMemory(rank, 0, 0, 0, 0, 0, 0, copies);
+    }
+}

@@ -1,0 +1,29 @@
+package dev.troupe.plan.prepare;
+
+import dev.troupe.plan.UsageException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+
+/**
+ * The text of a first run: a million characters of Shakespeare. No commit changes it, so that every later version has the
+ * losses in the documents. {@code NOTICE} has its source.
+ */
+public final class BuiltInCorpus {
+    private static final String RESOURCE = "built-in-corpus.txt";
+
+    private BuiltInCorpus() {
+    }
+
+    public static byte[] utf8() {
+        try (InputStream corpus = BuiltInCorpus.class.getResourceAsStream(RESOURCE)) {
+            if (corpus == null) {
+                throw new UsageException(
+                        "the built-in corpus is missing from this build: build it with ./mvnw package");
+            }
+            return corpus.readAllBytes();
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+}

@@ -1,0 +1,136 @@
+package dev.troupe.plan.prepare;
+
+import com.typesafe.config.Config;
+import com.typesafe.config.ConfigException;
+import com.typesafe.config.ConfigFactory;
+import dev.troupe.engine.provider.EngineSettings;
+import dev.troupe.plan.checkpoint.Checkpoint;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.stream.Stream;
+
+/** The state of a directory in which a run is to begin or to resume. Nothing is written. */
+sealed interface DirectoryState {
+    /** A directory with logs at most, or one that does not exist yet. */
+    record Free() implements DirectoryState {
+    }
+
+    /** A directory with files of no run. */
+    record Foreign() implements DirectoryState {
+    }
+
+    /** A run that is not over. */
+    record Live() implements DirectoryState {
+    }
+
+    /** A run that has ended with no checkpoint. */
+    record WithoutCheckpoint() implements DirectoryState {
+    }
+
+    /** A run that has reached its last step. */
+    record Finished(long steps) implements DirectoryState {
+    }
+
+    /** A run that can be resumed. */
+    record Resumable(long stepsDone) implements DirectoryState {
+    }
+
+    String METRICS = "metrics.jsonl";
+    String STEP = "{\"step\":";
+
+    /** Returns the state of a directory, or of a file of its name. */
+    static DirectoryState of(Path path) {
+        if (RunDirectory.isFree(path)) {
+            return new Free();
+        }
+        return RunDirectory.isLocked(path) ? new Live() : ofFiles(path);
+    }
+
+    /** Returns the state of a directory that a run of this process has locked, as it was before. */
+    static DirectoryState underLock(Path path) {
+        return RunDirectory.holdsOnly(path, Set.of(RunDirectory.LOGS, RunDirectory.LOCK, RunDirectory.KEY))
+                ? new Free()
+                : ofFiles(path);
+    }
+
+    private static DirectoryState ofFiles(Path path) {
+        OptionalLong newest = Checkpoint.newestSteps(path);
+        // A free lock file was left by a killed process. An experiment of chaos or compare has only a configuration.
+        boolean isRun = newest.isPresent() || Files.exists(path.resolve(METRICS))
+                || Files.exists(path.resolve(RunDirectory.LOCK));
+        if (!isRun) {
+            return new Foreign();
+        }
+        OptionalLong asked = stepsAsked(path);
+        long done = Math.max(newest.orElse(0), stepsWritten(path));
+        if (asked.isPresent() && done >= asked.getAsLong() && done > 0) {
+            return new Finished(done);
+        }
+        return newest.isPresent() ? new Resumable(newest.getAsLong()) : new WithoutCheckpoint();
+    }
+
+    /** Returns why a run cannot begin in the directory; empty if it can. */
+    default Optional<String> whyNotBegin(Path path) {
+        String inUse = "the output directory " + path + " is in use: ";
+        return switch (this) {
+            case Free _,WithoutCheckpoint _ -> Optional.empty();
+            case Foreign _ ->
+                Optional.of(inUse + "it holds files that are of no run; it must be empty or not there yet:"
+                        + " choose another with --out");
+            case Live _ -> Optional.of(
+                    inUse + "another run writes to it; wait for its end, or choose another with --out");
+            case Finished(long steps) -> Optional.of(inUse + "it holds a run that is done after " + steps
+                    + " steps; choose another with --out");
+            case Resumable(long steps) -> Optional.of(inUse + "it holds a run with a checkpoint after " + steps
+                    + " steps; resume it with --resume " + path + ", or choose another with --out");
+        };
+    }
+
+    /**
+     * Returns why a run cannot resume in the directory; empty if it can, or if the opening of its checkpoint explains more.
+     */
+    default Optional<String> whyNotResume(Path path) {
+        return switch (this) {
+            case Free _,Foreign _,Finished _,Resumable _ -> Optional.empty();
+            case Live _ -> Checkpoint.newestSteps(path).isPresent()
+                    ? Optional.empty() // a node that rejoins the run
+                    : Optional.of(path + " has no checkpoint yet, and its run is in progress: wait for its end");
+            case WithoutCheckpoint _ ->
+                Optional.of(path + " holds a run that ended before its first checkpoint, so there"
+                        + " is nothing to resume: begin it again with --out " + path);
+        };
+    }
+
+    private static long stepsWritten(Path path) {
+        try (Stream<String> lines = Files.lines(path.resolve(METRICS), StandardCharsets.ISO_8859_1)) {
+            return lines.filter(line -> line.startsWith(STEP)).count();
+        } catch (IOException | UncheckedIOException _) {
+            return 0; // there is no metrics file
+        }
+    }
+
+    /** Returns the libraries of a run's matrix products, as its directory has them; the engine's own for a run without. */
+    static String products(Path path) {
+        try {
+            return ConfigFactory.parseFile(path.resolve(RunDirectory.CONFIG).toFile())
+                    .getString("troupe.engine.products");
+        } catch (ConfigException _) {
+            return EngineSettings.OWN_PRODUCTS; // a run of a version that knew no other, or one that wrote no configuration
+        }
+    }
+
+    private static OptionalLong stepsAsked(Path path) {
+        try {
+            Config config = ConfigFactory.parseFile(path.resolve(RunDirectory.CONFIG).toFile());
+            return OptionalLong.of(config.getLong("troupe.training.steps"));
+        } catch (ConfigException _) {
+            return OptionalLong.empty(); // the run ended before it wrote its configuration
+        }
+    }
+}

@@ -1,0 +1,390 @@
+package dev.troupe.plan.prepare;
+
+import dev.troupe.config.RunSpec;
+import dev.troupe.plan.UsageException;
+import dev.troupe.plan.checkpoint.Checkpoint;
+import dev.troupe.plan.checkpoint.CheckpointStore;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The directory of a run: {@code config.conf}, {@code metrics.jsonl}, {@code checkpoints/}, {@code model/}. It is
+ * locked while the run lasts, so that no other run writes there.
+ */
+public final class RunDirectory implements AutoCloseable {
+    /** The name of the resolved configuration in a run's directory. */
+    public static final String CONFIG = "config.conf";
+    /** The name of the folder of the nodes' logs. */
+    public static final String LOGS = "logs";
+    static final String LOCK = "run.lock";
+    /** The name of the key by which the processes of a run over several JVMs know each other. */
+    public static final String KEY = "run.key";
+    private static final Logger LOG = LoggerFactory.getLogger(RunDirectory.class);
+    private static final Duration LOOK_AGAIN = Duration.ofMillis(100);
+
+    /** The directories that runs of this process have locked: the system gives up a lock when any channel of it closes. */
+    private static final Set<Path> LOCKED_HERE = ConcurrentHashMap.newKeySet();
+
+    private final Path path;
+    private final Path real;
+    private final FileChannel channel;
+
+    private RunDirectory(Path path, Path real, FileChannel channel) {
+        this.path = path;
+        this.real = real;
+        this.channel = channel;
+    }
+
+    /**
+     * Checks that this directory is empty or does not exist yet; writes nothing.
+     *
+     * @throws UsageException if it holds files or cannot be made
+     */
+    public static void requireFree(Path path) {
+        if (!isFree(path)) {
+            throw new UsageException("the output directory " + path + " is in use: it must be empty or not there yet;"
+                    + " choose another with --out");
+        }
+        requireMakeable(path);
+    }
+
+    /**
+     * Checks that a run may begin in this directory, also if one ended before its first checkpoint; writes nothing.
+     *
+     * @return whether a run has ended in the directory
+     * @throws UsageException if it holds other files, or cannot be made
+     */
+    static boolean requireBeginnable(Path path) {
+        DirectoryState state = DirectoryState.of(path);
+        state.whyNotBegin(path).ifPresent(why -> {
+            throw new UsageException(why);
+        });
+        requireMakeable(path);
+        return state instanceof DirectoryState.WithoutCheckpoint;
+    }
+
+    /**
+     * Checks that a run may resume in this directory; writes nothing.
+     *
+     * @throws UsageException if it holds a run that has no checkpoint
+     */
+    static void requireResumable(Path path) {
+        DirectoryState.of(path).whyNotResume(path).ifPresent(why -> {
+            throw new UsageException(why);
+        });
+    }
+
+    private static void requireMakeable(Path path) {
+        Path ancestor = path.toAbsolutePath();
+        while (!Files.exists(ancestor)) {
+            ancestor = ancestor.getParent();
+        }
+        if (!Files.isDirectory(ancestor) || !Files.isWritable(ancestor)) {
+            throw new UsageException("the output directory " + path + " cannot be made, since " + ancestor
+                    + " is not a directory one may write to; choose another with --out");
+        }
+        requireToBeMade(path.toAbsolutePath().normalize());
+    }
+
+    /** Some file systems refuse directories without an error, so one is made here and deleted at once. */
+    private static void requireToBeMade(Path path) {
+        Path ancestor = path;
+        while (!Files.exists(ancestor)) {
+            ancestor = ancestor.getParent();
+        }
+        Path made = ancestor;
+        try {
+            while (!made.equals(path)) {
+                made = Files.createDirectory(made.resolve(path.getName(made.getNameCount())));
+            }
+        } catch (FileAlreadyExistsException _) {
+            return; // another process of the run was quicker
+        } catch (IOException failure) {
+            throw new UsageException(
+                    "the output directory " + path + " cannot be made, since the file system lets nobody"
+                            + " make that below " + made + "; choose another with --out",
+                    failure);
+        } finally {
+            for (; !made.equals(ancestor); made = made.getParent()) {
+                try {
+                    Files.deleteIfExists(made);
+                } catch (IOException _) {
+                    break; // another run has begun to use it
+                }
+            }
+        }
+    }
+
+    /** Returns the directory of a run for which none is named. */
+    public static Path usual(RunSpec spec) {
+        return Path.of("runs", spec.name());
+    }
+
+    /**
+     * Returns the configuration of a run that is resumed, which it wrote itself.
+     *
+     * @param resumed the directory of the run, or of one of its checkpoints
+     * @throws UsageException if it has none
+     */
+    public static Path configOf(Path resumed) {
+        Path file = Checkpoint.runDirectoryOf(resumed).resolve(CONFIG);
+        if (!Files.isRegularFile(file)) {
+            throw new UsageException("--resume " + resumed + " names no run: there is no " + file
+                    + "; name the directory of a run, or give the run's CONFIG too");
+        }
+        return file;
+    }
+
+    /** Returns the directory, or the first of DIR-2, DIR-3 and so on, that is empty or does not exist yet. */
+    public static Path firstFree(Path wanted) {
+        return firstFree(wanted, _ -> false);
+    }
+
+    /** As {@link #firstFree(Path)}, without those that are taken although nothing has been written there. */
+    public static Path firstFree(Path wanted, Predicate<Path> isTaken) {
+        Path candidate = wanted;
+        for (int number = 2; isTaken.test(candidate) || !isFree(candidate); number++) {
+            candidate = wanted.resolveSibling(wanted.getFileName() + "-" + number);
+        }
+        return candidate;
+    }
+
+    /** Whether a directory does not exist yet, or is empty but for logs and a key, which nodes make before a run. */
+    public static boolean isFree(Path path) {
+        return holdsOnly(path, Set.of(LOGS, KEY));
+    }
+
+    /** Whether a directory does not exist yet, or has no entries but these. */
+    static boolean holdsOnly(Path path, Set<String> names) {
+        try (Stream<Path> entries = Files.list(path)) {
+            return entries.allMatch(entry -> names.contains(entry.getFileName().toString()));
+        } catch (IOException _) {
+            return !Files.exists(path); // a file of that name is not free
+        }
+    }
+
+    /**
+     * Makes the directory if it does not exist, so that no other user of the machine can read the run; one that exists is
+     * left as it is.
+     */
+    public static void make(Path path) throws IOException {
+        Path whole = path.toAbsolutePath();
+        if (Files.isDirectory(whole)) {
+            return;
+        }
+        Files.createDirectories(whole.getParent());
+        try {
+            Files.createDirectory(whole,
+                    PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+        } catch (FileAlreadyExistsException _) {
+            Files.createDirectories(whole); // another process was quicker, or it is a file
+        }
+    }
+
+    /**
+     * Makes the directory if it does not exist, and locks it.
+     *
+     * @throws UsageException if another run has locked it, or it cannot be written to
+     */
+    public static RunDirectory open(Path path) {
+        try {
+            make(path);
+            Path real = path.toRealPath();
+            if (!LOCKED_HERE.add(real)) {
+                throw inUse(path);
+            }
+            try {
+                return locked(path, real);
+            } catch (IOException | RuntimeException unlocked) {
+                LOCKED_HERE.remove(real);
+                throw unlocked;
+            }
+        } catch (IOException failure) {
+            throw unwritable(path, failure);
+        }
+    }
+
+    /** The refusal of a directory to which the system lets nobody write, or nothing more. */
+    public static UsageException unwritable(Path path, IOException failure) {
+        return new UsageException("cannot write to the output directory " + path + " (" + failure
+                + "); make room there, or choose another with --out", failure);
+    }
+
+    /**
+     * Checks under the lock that a run may begin here: another one may have begun, and ended, since the first checks.
+     *
+     * @throws UsageException if the directory holds more than a run that ended before its first checkpoint
+     */
+    public void requireStillBeginnable() {
+        DirectoryState.underLock(path).whyNotBegin(path).ifPresent(why -> {
+            throw new UsageException(why);
+        });
+    }
+
+    private static RunDirectory locked(Path path, Path real) throws IOException {
+        Path file = path.resolve(LOCK);
+        // The file has to be there before its key is read.
+        FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE).close();
+        Optional<Object> key = keyOf(file);
+        FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        // A run deletes its file before it gives up the lock, and the lock of a deleted file keeps nobody out.
+        if (tryLock(channel) == null || !keyOf(file).equals(key)) {
+            channel.close();
+            throw inUse(path);
+        }
+        LockHolder.write(channel);
+        return new RunDirectory(path, real, channel);
+    }
+
+    /** Tells a file from others that have had its name; empty if there is none, or the system has no such keys. */
+    private static Optional<Object> keyOf(Path file) throws IOException {
+        try {
+            return Optional.ofNullable(Files.readAttributes(file, BasicFileAttributes.class).fileKey());
+        } catch (NoSuchFileException _) {
+            return Optional.empty();
+        }
+    }
+
+    private static UsageException inUse(Path path) {
+        return new UsageException("the output directory " + path
+                + " is in use: another run writes to it; wait for its end, or choose another with --out");
+    }
+
+    /** Whether a run of this process has the lock. The file is not opened then: to close it would give up the lock. */
+    private static boolean isLockedHere(Path path) {
+        try {
+            return LOCKED_HERE.contains(path.toRealPath());
+        } catch (IOException _) {
+            return false; // there is no such directory
+        }
+    }
+
+    /**
+     * Locks the directory of a run that continues after the process that held the lock has ended, or is about to end. A
+     * process that does not end, since it is stopped or hangs, is killed if it is of this machine: the cluster has
+     * removed it, and it must not write any more.
+     *
+     * @param patience longest wait for its end, and again once it was killed
+     * @throws UsageException if it still holds the lock, or the directory cannot be written to
+     */
+    public static RunDirectory takeOver(Path path, Duration patience) {
+        long sinceNanos = System.nanoTime();
+        boolean isKilled = false;
+        while (true) {
+            try {
+                return open(path);
+            } catch (UsageException inUse) {
+                if (System.nanoTime() - sinceNanos > patience.toNanos()) {
+                    Optional<LockHolder> holder = isLockedHere(path)
+                            ? Optional.empty()
+                            : LockHolder.read(path.resolve(LOCK));
+                    if (isKilled || !holder.map(LockHolder::kill).orElse(false)) {
+                        throw inUse;
+                    }
+                    LOG.warn("process {}, from which the others have parted, kept {} and was killed",
+                            holder.get().process(), path);
+                    isKilled = true;
+                    sinceNanos = System.nanoTime();
+                }
+                LockSupport.parkNanos(LOOK_AGAIN.toNanos());
+            }
+        }
+    }
+
+    /** Marks the run as over, so that no process kills this one while it writes the last files. */
+    public void keepToTheEnd() {
+        LockHolder.erase(channel);
+    }
+
+    /** Whether a run holds the lock now. */
+    static boolean isLocked(Path path) {
+        if (isLockedHere(path)) {
+            return true;
+        }
+        try (FileChannel channel = FileChannel.open(path.resolve(LOCK), StandardOpenOption.WRITE)) {
+            return tryLock(channel) == null;
+        } catch (IOException _) {
+            return false; // no run has ever locked it, or it is no directory
+        }
+    }
+
+    /**
+     * Whether a process seems to write to the directory. The lock itself is not tried, since a run that begins would find it
+     * taken; a process of this machine that was killed is known to be gone, one of another machine is not.
+     */
+    public static boolean isHeld(Path path) {
+        if (isLockedHere(path)) {
+            return true;
+        }
+        Path lock = path.resolve(LOCK);
+        return Files.exists(lock) && !LockHolder.read(lock).map(LockHolder::isGone).orElse(false);
+    }
+
+    private static FileLock tryLock(FileChannel channel) throws IOException {
+        try {
+            return channel.tryLock();
+        } catch (OverlappingFileLockException _) {
+            return null; // a run of this very process
+        }
+    }
+
+    public Path path() {
+        return path;
+    }
+
+    /** The resolved configuration. */
+    public Path config() {
+        return path.resolve(CONFIG);
+    }
+
+    /** One JSON object for each step. */
+    public Path metrics() {
+        return path.resolve("metrics.jsonl");
+    }
+
+    /** Returns the directory of the checkpoint after {@code stepsDone} steps. */
+    public Path checkpoint(long stepsDone) {
+        return CheckpointStore.directoryOf(path, stepsDone);
+    }
+
+    /** The trained model, in Hugging Face layout. */
+    public Path model() {
+        return path.resolve("model");
+    }
+
+    /** Returns the file for the gradients of a step. */
+    public Path gradients(long step) {
+        return path.resolve("gradients-step-" + step + ".safetensors");
+    }
+
+    @Override
+    public void close() {
+        try {
+            Files.deleteIfExists(path.resolve(LOCK));
+            channel.close();
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        } finally {
+            LOCKED_HERE.remove(real);
+        }
+    }
+}

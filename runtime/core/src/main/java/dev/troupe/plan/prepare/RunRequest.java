@@ -1,0 +1,104 @@
+package dev.troupe.plan.prepare;
+
+import dev.troupe.config.RunSpec;
+import dev.troupe.config.cluster.NodeSpec;
+import dev.troupe.config.spec.EngineSpec;
+import dev.troupe.engine.provider.EngineProvider;
+import dev.troupe.engine.provider.EngineSettings;
+import dev.troupe.plan.checkpoint.Checkpoint;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.stream.IntStream;
+
+/**
+ * The request of a user.
+ *
+ * @param spec the validated configuration
+ * @param builtInCorpus UTF-8 text to train on if the configuration names none
+ * @param output the run's directory
+ * @param resume the run, or the checkpoint, to resume
+ * @param gradientsOf the step, from 0, with gradients to be written to a file
+ * @param isExperiment whether the run is there to be measured alone, and leaves no checkpoint
+ * @param share the part of the run in this process, if there are several
+ * @param text UTF-8 text in memory to train on, in place of the one file that the configuration names, which the run writes
+ */
+public record RunRequest(RunSpec spec, byte[] builtInCorpus, Path output, Optional<Path> resume,
+        OptionalLong gradientsOf, boolean isExperiment, Optional<Share> share,
+        Optional<byte[]> text) {
+    /**
+     * One process's part of a run.
+     *
+     * @param ranksOfMachine the ranks for which this machine provides memory and cores
+     * @param ranksCopiedHere the ranks with copies of their snapshots on this machine
+     * @param leads whether this process makes the run's directory
+     */
+    public record Share(List<Integer> ranksOfMachine, List<Integer> ranksCopiedHere, boolean leads) {
+        public Share {
+            ranksOfMachine = List.copyOf(ranksOfMachine);
+            ranksCopiedHere = List.copyOf(ranksCopiedHere);
+        }
+    }
+
+    /** Creates a request for a run on the data of its configuration. */
+    public RunRequest(RunSpec spec, byte[] builtInCorpus, Path output, Optional<Path> resume,
+            OptionalLong gradientsOf, boolean isExperiment, Optional<Share> share) {
+        this(spec, builtInCorpus, output, resume, gradientsOf, isExperiment, share, Optional.empty());
+    }
+
+    /** Creates a request for a run in this process alone, that leaves checkpoints. */
+    public RunRequest(RunSpec spec, byte[] builtInCorpus, Path output, Optional<Path> resume,
+            OptionalLong gradientsOf) {
+        this(spec, builtInCorpus, output, resume, gradientsOf, false, Optional.empty());
+    }
+
+    /** Returns the ranks for which this machine provides memory and cores. */
+    List<Integer> ranksOfMachine() {
+        return share.map(Share::ranksOfMachine)
+                .orElseGet(() -> IntStream.range(0, spec.parallel().worldSize()).boxed().toList());
+    }
+
+    /** Returns the ranks of other nodes with copies of their snapshots on nodes of this machine. */
+    List<Integer> ranksCopiedHere() {
+        return share.map(Share::ranksCopiedHere).orElse(List.of());
+    }
+
+    /**
+     * Returns the engine of this process's ranks. A run that is resumed has its matrix products computed by the libraries
+     * that its checkpoint is of, unless the configuration names others.
+     */
+    EngineChoice engine() {
+        EngineSpec engine = spec.engine();
+        String products = engine.products().equals(EngineSpec.AUTO) && resume.isPresent()
+                ? Checkpoint.products(resume.get())
+                : engine.products();
+        List<EngineProvider> installed = EngineChoice.installed();
+        return EngineChoice.of(engine, PreparedRun.parameterType(spec.training()),
+                PreparedRun.computeType(spec.training()), ranksOfMachine(), installed)
+                .withProducts(products, spec.cluster()
+                        .map(cluster -> cluster.nodes().stream().map(NodeSpec::host).distinct().count() == 1)
+                        .orElse(true), installed);
+    }
+
+    /** Returns the same request with the libraries of matrix products that were chosen, for the run's directory to have. */
+    RunRequest with(EngineChoice choice) {
+        String products = choice.settings().products();
+        return products.equals(EngineSettings.OWN_PRODUCTS)
+                ? this
+                : new RunRequest(spec.on(spec.engine().withProducts(products)), builtInCorpus, output, resume,
+                        gradientsOf, isExperiment, share, text);
+    }
+
+    boolean leads() {
+        return share.isEmpty() || share.get().leads();
+    }
+
+    /**
+     * Returns whether the run continues in the directory from which it resumes, named itself or by one of its checkpoints.
+     */
+    public boolean continuesInPlace() {
+        return resume.isPresent()
+                && Checkpoint.runDirectoryOf(resume.get()).equals(output.toAbsolutePath().normalize());
+    }
+}

@@ -1,0 +1,57 @@
+package dev.troupe.plan.prepare;
+
+import dev.troupe.engine.DataType;
+import dev.troupe.model.spec.Axis;
+import dev.troupe.plan.TrainingPlan;
+import dev.troupe.protocol.Edge;
+import dev.troupe.protocol.MessageKind;
+import dev.troupe.transport.TransportSettings;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** The length of the terms of streams between nodes: the configured one, or one derived from their messages. */
+public final class TermLength {
+    private TermLength() {
+    }
+
+    /**
+     * Returns the bytes of a term, the same on all nodes. Credits bound the number of messages in flight on each edge
+     * between two nodes. Aeron has at most half a term in flight, so a term of twice those bytes never delays a
+     * message, and a longer one would only take memory. Beyond {@link TransportSettings#DEFAULT_TERM_LENGTH} nothing is
+     * gained either: a message larger than the window goes through it as through a pipe.
+     *
+     * @param nodeOfRank for each rank its node
+     */
+    public static int of(PreparedRun run, List<Integer> nodeOfRank) {
+        int given = run.spec().transport().termLengthBytes();
+        return given > 0 ? given : of(run.plan(), run.boundaryType(), nodeOfRank);
+    }
+
+    /**
+     * Returns the derived length.
+     *
+     * @param boundary the type of boundary tensors
+     */
+    static int of(TrainingPlan plan, DataType boundary, List<Integer> nodeOfRank) {
+        Map<List<Integer>, Long> underWay = new HashMap<>();
+        for (Edge edge : plan.edges()) {
+            underWay.merge(List.of(nodeOfRank.get(edge.fromRank()), nodeOfRank.get(edge.toRank())),
+                    bytesUnderWay(plan, boundary, edge), Long::sum);
+        }
+        long most = underWay.values().stream().mapToLong(Long::longValue).max().orElse(0);
+        long wanted = Math.clamp(2 * most, TransportSettings.MIN_TERM_LENGTH, TransportSettings.DEFAULT_TERM_LENGTH);
+        return Math.toIntExact(Long.highestOneBit(2 * wanted - 1));
+    }
+
+    private static long bytesUnderWay(TrainingPlan plan, DataType boundary, Edge edge) {
+        int hidden = plan.model().size(Axis.HIDDEN);
+        int tensor = plan.ranks().tensor();
+        if (edge.kind() == MessageKind.SHARED_GRADIENT) { // once a step, in the type of gradient sums
+            return (long) Math.ceilDiv(plan.model().size(Axis.VOCABULARY), tensor) * hidden
+                    * Math.max(Float.BYTES, boundary.elementBytes());
+        }
+        int rows = plan.stageSettings().rows() / (plan.sharesSequence() ? tensor : 1);
+        return (long) plan.creditsPerEdge() * rows * hidden * boundary.elementBytes();
+    }
+}

@@ -1,2 +1,0 @@
-/** Models of checkpoints for other programs, with the files that belong to them. */
-package dev.troupe.publish;

@@ -1,0 +1,51 @@
+package dev.troupe.rank.fault;
+
+import dev.troupe.config.fault.FaultKind;
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Kernel;
+import dev.troupe.engine.Tensor;
+import dev.troupe.engine.check.KernelHook;
+import java.util.Optional;
+
+/** An observer of an engine that may flip a bit in a result, after another observer. */
+final class FlippingHook implements KernelHook {
+    private final KernelHook other;
+    private final Engine engine;
+    private final BitFlips flips;
+
+    /**
+     * @param other sees every call, before a bit of its result flips
+     * @param engine the observed engine
+     * @param flips decides which results are struck
+     */
+    FlippingHook(KernelHook other, Engine engine, BitFlips flips) {
+        this.other = other;
+        this.engine = engine;
+        this.flips = flips;
+    }
+
+    @Override
+    public long begins(Kernel kernel) {
+        return other.begins(kernel);
+    }
+
+    @Override
+    public void multiplied(Kernel kernel, Tensor product, int terms) {
+        other.multiplied(kernel, product, terms);
+    }
+
+    @Override
+    public void ended(Kernel kernel, long begun, Tensor result) {
+        other.ended(kernel, begun, result);
+        kindFor(kernel).ifPresent(kind -> flips.made(kind, engine, result));
+    }
+
+    /** The kind of fault that strikes the result of a kernel; empty for kernels that move numbers or report on them. */
+    private static Optional<FaultKind> kindFor(Kernel kernel) {
+        return switch (kernel.kind()) {
+            case TRANSFER, REPORT -> Optional.empty();
+            case NORM -> Optional.of(FaultKind.FLIP_NORM_BIT);
+            case ARITHMETIC -> Optional.of(FaultKind.FLIP_BIT);
+        };
+    }
+}

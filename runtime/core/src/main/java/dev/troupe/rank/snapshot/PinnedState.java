@@ -1,0 +1,47 @@
+package dev.troupe.rank.snapshot;
+
+import dev.troupe.snapshot.copy.SnapshotLayout;
+import dev.troupe.weights.NamedTensor;
+import dev.troupe.weights.TensorPart;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The state of a stage for a slow reader: it does not change until it is closed, although its rank takes other snapshots.
+ *
+ * <p>Thread rule: any thread, one at a time. A read fails, and does no harm, after its rank's snapshots are forgotten.
+ */
+public final class PinnedState implements AutoCloseable {
+    private final KeptState kept;
+    private final SnapshotLayout layout;
+    private final List<OwnSnapshot.OfFiles> ofFiles;
+    private final Runnable release;
+
+    /**
+     * @param ofFiles the tensors that the rank writes to files
+     * @param release called by {@link #close}
+     */
+    PinnedState(Snapshot snapshot, long writing, List<OwnSnapshot.OfFiles> ofFiles, Runnable release) {
+        this.kept = new KeptState(snapshot, writing);
+        this.layout = snapshot.layout();
+        this.ofFiles = ofFiles;
+        this.release = release;
+    }
+
+    /** Returns weights and optimizer state as files have them, without copies that another rank writes. */
+    public List<TensorPart> parts() {
+        Map<String, SnapshotLayout.Region> regions = layout.regions();
+        return ofFiles.stream().map(named -> {
+            SnapshotLayout.Region region = regions.get(named.name());
+            return new TensorPart(
+                    new NamedTensor(named.name(), region.shape(), region.type(),
+                            target -> kept.read(named.name(), region.shape(), region.type(), target)),
+                    named.slice());
+        }).toList();
+    }
+
+    @Override
+    public void close() {
+        release.run();
+    }
+}

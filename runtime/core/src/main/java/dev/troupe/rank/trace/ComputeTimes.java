@@ -1,0 +1,71 @@
+package dev.troupe.rank.trace;
+
+import dev.troupe.protocol.Pass;
+import dev.troupe.protocol.watch.StageTime;
+import dev.troupe.schedule.Action;
+import dev.troupe.schedule.Kind;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The shortest times of a rank's actions in a training pass, by stage and kind. The time of a microbatch of short sequences
+ * is scaled to the longest.
+ *
+ * <p>Thread rule: one thread at a time; allocates nothing for an action.
+ */
+public final class ComputeTimes {
+    private final RankTrace trace;
+    private final Shares shares;
+    private final Map<Integer, long[]> stages = new LinkedHashMap<>();
+
+    /** The lengths of the sequences of microbatches. */
+    @FunctionalInterface
+    public interface Shares {
+        /** Returns the length of the sequences of an action's microbatch over the longest. */
+        double of(Pass pass, Action action);
+    }
+
+    /**
+     * @param trace has the times of a device that computes late
+     */
+    public ComputeTimes(List<Integer> stages, RankTrace trace, Shares shares) {
+        this.trace = trace;
+        this.shares = shares;
+        stages.forEach(stage -> this.stages.put(stage, new long[Kind.values().length]));
+    }
+
+    /** An action has ended, by the clock of the host: a device that computes late has been asked for it. */
+    public void ended(Pass pass, Action action, long taken) {
+        if (!trace.isOfDevice()) {
+            add(pass, action, taken);
+        }
+    }
+
+    private void add(Pass pass, Action action, long taken) {
+        if (pass.kind() == Pass.Kind.TRAINING && action.kind().isCompute()) {
+            long[] nanos = stages.get(action.stage());
+            int kind = action.kind().ordinal();
+            long whole = Math.round(taken / shares.of(pass, action));
+            nanos[kind] = nanos[kind] == 0 ? whole : Math.min(nanos[kind], whole);
+        }
+    }
+
+    /** Returns the times of a pass and begins anew. */
+    public List<StageTime> take(Pass pass) {
+        if (trace.isOfDevice()) {
+            trace.computed((action, taken) -> add(pass, action, taken));
+        }
+        return stages.entrySet().stream().map(stage -> {
+            StageTime time = time(stage.getKey(), stage.getValue());
+            Arrays.fill(stage.getValue(), 0);
+            return time;
+        }).toList();
+    }
+
+    private static StageTime time(int stage, long[] nanos) {
+        return new StageTime(stage, nanos[Kind.FORWARD.ordinal()], nanos[Kind.FULL_BACKWARD.ordinal()],
+                nanos[Kind.BACKWARD_INPUT.ordinal()], nanos[Kind.BACKWARD_WEIGHT.ordinal()]);
+    }
+}

@@ -1,0 +1,59 @@
+package dev.troupe.rank.trace;
+
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The offsets of the ranks' clocks from the coordinator's, from the shortest round trip, half of which is the error
+ * (Cristian 1989). Two clocks drift apart, so the error grows with the age of the round trip, and a longer but younger one
+ * replaces it in time.
+ *
+ * <p>Thread rule: the coordinator's thread.
+ */
+public final class NodeClocks {
+    /**
+     * The offset of a clock.
+     *
+     * @param aheadNanos the nanoseconds by which it is ahead
+     * @param errorNanos the largest error at the time of measurement
+     * @param measuredNanos the coordinator's clock then
+     */
+    public record Offset(long aheadNanos, long errorNanos, long measuredNanos) {
+        /** Returns the largest error at an instant of the coordinator's clock. */
+        long errorNanos(long now) {
+            return errorNanos + Math.max(0, now - measuredNanos) / NANOS_PER_DRIFT;
+        }
+    }
+
+    /** Oscillators of computers are within 50 millionths of their frequency; two of them drift apart by twice that. */
+    private static final long NANOS_PER_DRIFT = 10_000;
+
+    private final Map<Integer, Offset> offsets = new HashMap<>();
+
+    /**
+     * Takes an answer.
+     *
+     * @param askedNanos the coordinator's clock when it asked
+     * @param thereNanos the rank's clock when it answered
+     * @param answeredNanos the coordinator's clock when the answer arrived
+     */
+    public void answered(int rank, long askedNanos, long thereNanos, long answeredNanos) {
+        long error = (answeredNanos - askedNanos + 1) / 2; // rounded up
+        long ahead = thereNanos - (askedNanos + (answeredNanos - askedNanos) / 2);
+        // Processes of one machine have one clock: an offset within the error is none.
+        Offset heard = new Offset(Math.abs(ahead) <= error ? 0 : ahead, error, answeredNanos);
+        offsets.merge(rank, heard,
+                (known, fresh) -> fresh.errorNanos() <= known.errorNanos(answeredNanos) ? fresh : known);
+    }
+
+    /** Forgets the clock of a rank, which moves to another process. */
+    public void forget(int rank) {
+        offsets.remove(rank);
+    }
+
+    /** Returns the clock of a rank; empty before an answer has come. */
+    public Optional<Offset> of(int rank) {
+        return Optional.ofNullable(offsets.get(rank));
+    }
+}

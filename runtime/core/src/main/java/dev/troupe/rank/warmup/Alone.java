@@ -1,0 +1,58 @@
+package dev.troupe.rank.warmup;
+
+import dev.troupe.batch.MicrobatchRows;
+import dev.troupe.engine.Tensor;
+import dev.troupe.plan.step.RankSide;
+import dev.troupe.protocol.Pass;
+import dev.troupe.schedule.Action;
+import dev.troupe.stage.Stage;
+
+/**
+ * The side of a rank that warms up alone. Every receive succeeds at once with arbitrary content; every send is dropped.
+ *
+ * @param rank the rank that warms up
+ * @param stage its only stage
+ * @param length tokens of a sequence of the run
+ */
+record Alone(int rank, Stage stage, int length, MicrobatchRows rows) implements RankSide {
+    @Override
+    public MicrobatchRows read(int ofStage, Pass pass, int microbatch) {
+        return rows;
+    }
+
+    /** The longest, since its kernels take longest. */
+    @Override
+    public int lengthOf(Pass pass, int microbatch) {
+        return length;
+    }
+
+    @Override
+    public Tensor take(Action receive, Pass pass, int ofRows) {
+        return receive.kind().isTransfer() ? stage.takeBoundary() : stage.tied().takeGradient();
+    }
+
+    @Override
+    public void put(Action message, Pass pass, Tensor tensor) {
+        stage.release(tensor);
+    }
+
+    @Override
+    public void send(Action send, Pass pass) {
+        // It was given back already.
+    }
+
+    @Override
+    public void grant(Action receive, Tensor buffer) {
+        stage.release(buffer);
+    }
+
+    /** The tensor is of this stage. */
+    @Override
+    public void adopt(Stage by, int from, Tensor tensor) {
+    }
+
+    @Override
+    public void release(int other, Tensor tensor) {
+        stage.release(tensor);
+    }
+}

@@ -1,0 +1,184 @@
+package dev.troupe.rank.warmup;
+
+import dev.troupe.batch.MicrobatchRows;
+import dev.troupe.collective.CollectiveGroup;
+import dev.troupe.collective.Reduction;
+import dev.troupe.config.group.GroupKind;
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.check.CheckedEngine;
+import dev.troupe.engine.provider.WorkClock;
+import dev.troupe.parallel.DataShare;
+import dev.troupe.parallel.TensorShare;
+import dev.troupe.plan.TrainingPlan;
+import dev.troupe.plan.step.StageOps;
+import dev.troupe.plan.step.StepWatch;
+import dev.troupe.protocol.Pass;
+import dev.troupe.protocol.WeightUpdate;
+import dev.troupe.rank.group.EngineGroup;
+import dev.troupe.rank.pulse.Pulse;
+import dev.troupe.schedule.Action;
+import dev.troupe.schedule.Kind;
+import dev.troupe.stage.Stage;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+
+/**
+ * The warm-up of a rank, which runs each kind of kernel that the rank will need once, at its real shape: a forward and every
+ * kind of backward of its row, for one microbatch of one stage of each form, the actions of a whole step, and a forward for
+ * validation. It has an engine and stages of its own, with zeros for weights and other ranks that answer at once, so it has
+ * no effect on the run's bits or memory. It needs less memory than the run, which holds all stages and more microbatches.
+ *
+ * <p>Thread rule: one thread, but for {@link #pulse} and {@link #situation}, which any thread may ask.
+ */
+public final class KernelWarmUp {
+    /** Leaves weights of zero at zero. */
+    private static final WeightUpdate NO_UPDATE = new WeightUpdate(0, 0, 1, 1, false);
+    /** The update after a step with overflowing gradients. */
+    private static final WeightUpdate SKIPPED = new WeightUpdate(0, 0, 0, 1, true);
+
+    private final TrainingPlan plan;
+    private final int rank;
+    private final boolean validates;
+    private final Pulse pulse = new Pulse();
+    private volatile String situation = "opening its engine";
+
+    /**
+     * @param validates whether the run makes passes for validation
+     */
+    public KernelWarmUp(TrainingPlan plan, int rank, boolean validates) {
+        this.plan = plan;
+        this.rank = rank;
+        this.validates = validates;
+    }
+
+    public int rank() {
+        return rank;
+    }
+
+    /** Returns a pulse that beats with every kernel that ends. */
+    public Pulse pulse() {
+        return pulse;
+    }
+
+    /** Returns a sentence about the warm-up, for a person. */
+    public String situation() {
+        return situation;
+    }
+
+    /** Runs all kernels; passes on exceptions of an engine, and frees all memory. */
+    public void run(Supplier<CheckedEngine> engines) {
+        try (CheckedEngine engine = engines.get()) {
+            engine.observe(pulse);
+            Set<List<Object>> forms = new HashSet<>();
+            for (int stage : plan.stagesOf(rank)) {
+                if (forms.add(form(stage))) {
+                    run(engine, stage);
+                }
+            }
+        }
+    }
+
+    /** Returns the form of a stage: stages of one form call the same kernels with the same shapes. */
+    private List<Object> form(int stage) {
+        int last = plan.partition().stageCount() - 1;
+        return List.of(stage == 0, stage == last, plan.partition().layers(stage).size(), kinds(stage));
+    }
+
+    /** Returns the kinds of a stage's actions in the rank's row. */
+    private Set<Kind> kinds(int stage) {
+        Set<Kind> kinds = EnumSet.noneOf(Kind.class);
+        for (Action action : plan.row(Pass.Kind.TRAINING, rank).actions()) {
+            if (action.stage() == stage) {
+                kinds.add(action.kind());
+            }
+        }
+        return kinds;
+    }
+
+    private void run(Engine engine, int index) {
+        situation = "making stage " + index;
+        WarmUpGroups groups = new WarmUpGroups(plan.ranks());
+        Optional<CollectiveGroup> tensor = groups.join(GroupKind.TENSOR, rank, 0);
+        Optional<CollectiveGroup> data = groups.join(GroupKind.DATA, rank, 0);
+        TensorShare share = tensor.map(group -> new TensorShare(new EngineGroup(group, engine), plan.sharesSequence()))
+                .orElse(TensorShare.ALL);
+        DataShare dataShare = data
+                .map(group -> new DataShare(new EngineGroup(group, engine,
+                        plan.stageSettings().roundsGradients() ? Reduction.SUM_OF_ROUNDED : Reduction.SUM),
+                        plan.zero(), Runnable::run))
+                .orElse(DataShare.ALL);
+        try (Stage stage = Stage.create(engine, plan.partition(), index, plan.stageSettings(index), share, dataShare,
+                (_, _, _, _) -> {
+                    // Zeros suffice: neither a kernel's time nor whether it can run depends on its input.
+                })) {
+            StageOps ops = new StageOps(stage, engine, WorkClock.NONE, plan,
+                    new Alone(rank, stage, plan.stageSettings().sequenceLength(),
+                            new MicrobatchRows(plan.stageSettings().rows(),
+                                    plan.stageSettings().separatesDocuments())),
+                    StepWatch.NONE);
+            for (Action action : actions(index)) {
+                perform(ops, action, Pass.Kind.TRAINING, NO_UPDATE);
+            }
+            perform(ops, update(index), Pass.Kind.TRAINING, SKIPPED);
+            if (validates) {
+                perform(ops, new Action(index, Kind.FORWARD, 0), Pass.Kind.VALIDATION, NO_UPDATE);
+            }
+        }
+    }
+
+    private Action update(int stage) {
+        return plan.row(Pass.Kind.TRAINING, rank).actions().stream()
+                .filter(action -> action.stage() == stage && action.kind() == Kind.UPDATE).findFirst().orElseThrow();
+    }
+
+    private void perform(StageOps ops, Action action, Pass.Kind pass, WeightUpdate update) {
+        situation = "in " + action + (pass == Pass.Kind.VALIDATION ? " (validation)" : "");
+        ops.perform(action, new Pass(0, pass), Optional.of(update));
+    }
+
+    private static List<Action> withReplay(Set<Kind> kinds, Action microbatch, Kind... backwards) {
+        List<Action> actions = new ArrayList<>(List.of(microbatch.as(Kind.FORWARD)));
+        if (kinds.contains(Kind.RECOMPUTE)) {
+            actions.add(microbatch.as(Kind.RECOMPUTE));
+        }
+        Stream.of(backwards).map(microbatch::as).forEach(actions::add);
+        return actions;
+    }
+
+    /**
+     * Returns the actions of a stage in the rank's row, with one microbatch for each kind of backward: the last one, with
+     * which exchanges may begin.
+     */
+    private List<Action> actions(int stage) {
+        Set<Kind> kinds = kinds(stage);
+        Action last = plan.lastBackward(rank, stage, 0);
+        List<Action> microbatches = new ArrayList<>();
+        if (kinds.contains(Kind.FULL_BACKWARD)) {
+            microbatches.addAll(withReplay(kinds, last, Kind.FULL_BACKWARD));
+        }
+        if (kinds.contains(Kind.BACKWARD_INPUT)) {
+            microbatches.addAll(last.kind() == Kind.BACKWARD_WEIGHT ? microbatches.size() : 0,
+                    withReplay(kinds, last, Kind.BACKWARD_INPUT, Kind.BACKWARD_WEIGHT));
+        }
+        List<Action> actions = new ArrayList<>();
+        Set<Kind> ofWholeStep = EnumSet.noneOf(Kind.class);
+        for (Action action : plan.row(Pass.Kind.TRAINING, rank).actions()) {
+            if (action.stage() == stage) {
+                boolean isFirst = action.kind() == Kind.FORWARD && microbatches.size() > 0;
+                if (isFirst) {
+                    actions.addAll(microbatches);
+                    microbatches.clear();
+                } else if (!action.kind().isPerMicrobatch() && ofWholeStep.add(action.kind())) {
+                    actions.add(action);
+                }
+            }
+        }
+        return actions;
+    }
+}

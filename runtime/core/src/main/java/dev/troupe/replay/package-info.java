@@ -1,2 +1,0 @@
-/** The repetition of a step of a run. */
-package dev.troupe.replay;

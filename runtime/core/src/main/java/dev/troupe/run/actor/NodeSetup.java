@@ -1,0 +1,49 @@
+package dev.troupe.run.actor;
+
+import dev.troupe.protocol.WarmUpReport;
+import dev.troupe.rank.NodeContext;
+import dev.troupe.run.news.RunOutcome;
+import dev.troupe.transport.Transport;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.Supplier;
+
+/**
+ * The identity and the resources of a {@link NodeActor}.
+ *
+ * @param name its name in the run
+ * @param keys the properties that must be the same on all nodes of a run, by name: version, plan, configuration
+ * @param patience time that it waits for ranks to host
+ * @param stepsPerPass steps from one commit to the next
+ * @param neighbours the other nodes of the run
+ * @param warmUp progress of running its kernels once, which begins with the first call
+ * @param context the parts that its ranks share, for the directory of the run
+ * @param transport of the node; closed before its ranks' threads end
+ * @param release gives back the resources that the ranks need until their threads have ended
+ */
+public record NodeSetup(String name, Map<String, String> keys, Duration patience, int stepsPerPass,
+        Neighbours neighbours, Supplier<WarmUpReport> warmUp, Function<Path, NodeContext> context,
+        Transport transport, Runnable release, Reports reports) {
+    /**
+     * The receivers of what happens to the node and its run.
+     *
+     * @param position receives the progress of the run
+     * @param ended receives the end of the run
+     * @param lost ends the process of a node of several, which is lost for the reason in a sentence; empty if the whole
+     *     run is in the process
+     */
+    public record Reports(RunPosition position, Consumer<RunOutcome> ended, Optional<Consumer<String>> lost) {
+    }
+
+    /** Returns the same setup with a task that follows the release. */
+    public NodeSetup afterRelease(Runnable task) {
+        return new NodeSetup(name, keys, patience, stepsPerPass, neighbours, warmUp, context, transport, () -> {
+            release.run();
+            task.run();
+        }, reports);
+    }
+}

@@ -1,0 +1,55 @@
+package dev.troupe.run.actor;
+
+import dev.troupe.plan.error.Reason;
+import dev.troupe.run.news.EventLog;
+import java.util.Optional;
+
+/**
+ * The progress of a run that a node knows of, for the lines that the node writes. Each run of a JVM has its own. Any
+ * thread may read and write.
+ */
+public final class RunPosition {
+    private volatile int epoch;
+    private volatile long stepsDone;
+    private volatile boolean isOpen;
+    private volatile Throwable met;
+
+    /** Returns the committed steps that the node knows of. */
+    public long stepsDone() {
+        return stepsDone;
+    }
+
+    /** Whether the node takes part in a run that has begun. */
+    public boolean isOpen() {
+        return isOpen;
+    }
+
+    /** Something happened to the node. */
+    public void log(String event) {
+        EventLog.ofRun(epoch, stepsDone, event);
+    }
+
+    /** A part of the run in this process has thrown this; null if nothing was thrown. */
+    public void met(Throwable failure) {
+        if (failure != null) {
+            met = failure;
+        }
+    }
+
+    /** Returns the error that this process met last, if it is the one that a reason names. */
+    public Optional<Throwable> causeOf(String reason) {
+        return Optional.ofNullable(met).map(Reason::met).filter(failure -> reason.contains(Reason.of(failure)));
+    }
+
+    /** Returns why the actors of a process ended before their run. */
+    public String whyEnded() {
+        return "the actors ended before the run did" + Optional.ofNullable(met)
+                .map(failure -> ": " + Reason.of(failure)).orElse("; the log has the cause");
+    }
+
+    void reach(int newEpoch, long steps) {
+        epoch = newEpoch;
+        stepsDone = steps;
+        isOpen = true;
+    }
+}

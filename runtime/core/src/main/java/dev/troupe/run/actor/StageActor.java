@@ -1,0 +1,144 @@
+package dev.troupe.run.actor;
+
+import dev.troupe.protocol.rank.ActionResult;
+import dev.troupe.rank.ActionRequest;
+import dev.troupe.rank.RankResources;
+import dev.troupe.rank.StageWorker;
+import dev.troupe.weights.Progress;
+import dev.troupe.weights.TensorPart;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.pekko.actor.typed.ActorRef;
+import org.apache.pekko.actor.typed.Behavior;
+import org.apache.pekko.actor.typed.javadsl.AbstractBehavior;
+import org.apache.pekko.actor.typed.javadsl.ActorContext;
+import org.apache.pekko.actor.typed.javadsl.Behaviors;
+import org.apache.pekko.actor.typed.javadsl.Receive;
+
+/**
+ * The actor of one stage of one rank. It owns its slice of layers (weights, gradients, optimizer state, activations), loads
+ * it, and computes the orders of the rank's schedule actor, all on the {@linkplain StageThread rank's thread}; questions
+ * that must be answered meanwhile go to the schedule actor. Nobody else computes with the stage; the transport's thread
+ * gives back the tensors that it has sent ({@code Stage.release}).
+ */
+final class StageActor extends AbstractBehavior<StageActor.Command> {
+    /** A message to a stage actor. */
+    sealed interface Command {
+    }
+
+    /**
+     * Do an action, and hand its sends to the transport.
+     *
+     * @param order the number of this order among all of the rank, from 0
+     */
+    record Compute(long order, ActionRequest request) implements Command {
+    }
+
+    /**
+     * Add your weights and optimizer state to the rank's part of a checkpoint, and pass it on to the next stage of the
+     * rank; the last writes the file. The rank computes nothing meanwhile.
+     *
+     * @param parts of the stages before
+     * @param rest the stages after this one
+     */
+    record WriteCheckpoint(long stepsDone, List<TensorPart> parts, List<ActorRef<Command>> rest) implements Command {
+        WriteCheckpoint {
+            parts = List.copyOf(parts);
+            rest = List.copyOf(rest);
+        }
+    }
+
+    private final int index;
+    private final RankResources rank;
+    private final StageThread thread;
+    private final ActorRef<ScheduleActor.Command> schedule;
+    private final StageWorker stage;
+
+    private StageActor(ActorContext<Command> context, StageWorker stage, int index, HostedRank hosted,
+            ActorRef<ScheduleActor.Command> schedule) {
+        super(context);
+        this.stage = stage;
+        this.index = index;
+        this.rank = hosted.resources();
+        this.thread = hosted.thread();
+        this.schedule = schedule;
+    }
+
+    /** Builds the stage with its weights, reports to the schedule actor, then takes orders. */
+    static Behavior<Command> create(int index, HostedRank hosted, ActorRef<ScheduleActor.Command> schedule) {
+        return Behaviors.setup(context -> {
+            if (hosted.thread().hasEnded()) {
+                return Behaviors.stopped();
+            }
+            hosted.thread().computes();
+            try {
+                RankResources rank = hosted.resources();
+                StageWorker stage = Progress.heardBy(rank.pulse()::beat, () -> rank.open(index));
+                schedule.tell(new ScheduleActor.StageReady(index));
+                return new StageActor(context, stage, index, hosted, schedule);
+            } catch (Throwable failure) { // an error too: the rank must be notified
+                return failed(index, "loading its weights", failure, hosted.thread(), schedule);
+            } finally {
+                hosted.thread().computed();
+            }
+        });
+    }
+
+    @Override
+    public Receive<Command> createReceive() {
+        return newReceiveBuilder().onMessage(Compute.class, this::onCompute)
+                .onMessage(WriteCheckpoint.class, this::onWriteCheckpoint).build();
+    }
+
+    private Behavior<Command> onCompute(Compute told) {
+        if (thread.hasEnded()) {
+            return this;
+        }
+        if (!thread.isNext(told.order())) {
+            getContext().getSelf().tell(told);
+            return this;
+        }
+        ActionRequest request = told.request();
+        long step = rank.plan().rows().stepOf(request.action(), request.pass());
+        return perform("in " + request.action() + " in step " + step, () -> {
+            ActionResult result = stage.run(request);
+            schedule.tell(new ScheduleActor.ActionEnded(request.action(), result, stage.lastNanos()));
+        });
+    }
+
+    private Behavior<Command> onWriteCheckpoint(WriteCheckpoint write) {
+        return perform("writing the checkpoint after " + write.stepsDone() + " steps", () -> {
+            List<TensorPart> parts = new ArrayList<>(write.parts());
+            parts.addAll(stage.state());
+            if (write.rest().isEmpty()) {
+                schedule.tell(new ScheduleActor.CheckpointAnswered(rank.writeCheckpoint(write.stepsDone(), parts)));
+            } else {
+                write.rest().getFirst().tell(new WriteCheckpoint(write.stepsDone(), parts,
+                        write.rest().subList(1, write.rest().size())));
+            }
+        });
+    }
+
+    private Behavior<Command> perform(String what, Runnable work) {
+        thread.computes();
+        try {
+            Progress.heardBy(rank.pulse()::beat, () -> {
+                work.run();
+                return null;
+            });
+            return this;
+        } catch (Throwable failure) { // an error too: the rank must be notified
+            return failed(index, what, failure, thread, schedule);
+        } finally {
+            thread.computed();
+        }
+    }
+
+    /** A stage that failed takes no more orders, and no other stage of the rank does. */
+    private static Behavior<Command> failed(int index, String what, Throwable failure, StageThread thread,
+            ActorRef<ScheduleActor.Command> schedule) {
+        thread.fail();
+        schedule.tell(new ScheduleActor.StageFailed(index, what, failure));
+        return Behaviors.stopped();
+    }
+}

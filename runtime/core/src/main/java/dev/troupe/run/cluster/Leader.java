@@ -1,0 +1,40 @@
+package dev.troupe.run.cluster;
+
+import dev.troupe.look.page.Routes;
+import dev.troupe.run.news.EarlierSteps;
+import dev.troupe.run.news.RunListener;
+import java.util.List;
+
+/** The tasks of the node that has the coordinator. */
+public interface Leader {
+    /**
+     * A run that continues after the node of its coordinator has ended.
+     *
+     * @param listener the listener of the run from here on
+     * @param earlier the steps that were reported before
+     */
+    record TakenOver(RunListener listener, EarlierSteps earlier) {
+    }
+
+    /** Opens the run's directory, and returns the listener of the run. */
+    RunListener lead();
+
+    /** The run waits for these nodes before it begins. */
+    default void waitFor(List<String> missing) {
+    }
+
+    /** As {@link #lead}, for a run of which another node had the coordinator: its files remain. */
+    TakenOver takeOver();
+
+    /**
+     * This process cannot use its device again, for the reason in a sentence, and leaves the run. A process that does
+     * nothing else should end at once, so that a successor gets a device that works.
+     */
+    default void loseDevice(String why) {
+    }
+
+    /** Returns the routes of a run's page, with more routes for the management port of this process. */
+    default Routes beside(Routes page) {
+        return page;
+    }
+}

@@ -1,0 +1,164 @@
+package dev.troupe.run.cluster;
+
+import dev.troupe.config.RunSpec;
+import dev.troupe.config.cluster.ClusterSpec;
+import dev.troupe.config.cluster.NodeSpec;
+import dev.troupe.config.spec.TransportSpec;
+import dev.troupe.plan.TrainingPlan;
+import dev.troupe.plan.UsageException;
+import dev.troupe.plan.prepare.PreparedRun;
+import dev.troupe.plan.prepare.TermLength;
+import dev.troupe.rank.group.NodeGroups;
+import dev.troupe.snapshot.stream.StreamedCopies;
+import dev.troupe.transport.Endpoint;
+import dev.troupe.transport.Network;
+import dev.troupe.transport.NodeMap;
+import dev.troupe.transport.TransportSettings;
+import dev.troupe.transport.driver.SharedDriver;
+import dev.troupe.transport.link.LinkTransport;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.zip.CRC32C;
+
+/**
+ * The one media driver of a machine, in a directory with a name from the cluster and the host, so that all nodes of the host
+ * find it. {@code launch} starts it in a process of its own; if nodes are started one by one, the first node of the file
+ * that is on the host runs it.
+ */
+public final class MachineDriver {
+    private static final Duration LOOK_AGAIN = Duration.ofMillis(100);
+
+    private MachineDriver() {
+    }
+
+    /**
+     * Returns the directory of the driver of a host, which differs from the directory of a cluster of the same name with
+     * other nodes.
+     */
+    static Path directory(RunSpec spec, ClusterSpec cluster, String host) {
+        CRC32C sum = new CRC32C();
+        cluster.nodes().forEach(node -> sum.update(
+                (node.name() + " " + node.host() + ":" + node.controlPort() + " ").getBytes(StandardCharsets.UTF_8)));
+        sum.update(host.getBytes(StandardCharsets.UTF_8));
+        Path sharedMemory = Path.of("/dev/shm");
+        Path base = spec.transport().directory().orElseGet(() -> Files.isWritable(sharedMemory)
+                ? sharedMemory
+                : Path.of(System.getProperty("java.io.tmpdir")));
+        return base.resolve("troupe-" + cluster.name() + "-" + Long.toHexString(sum.getValue()));
+    }
+
+    /** Returns the first map of nodes from the side of one node. */
+    static NodeMap map(ClusterSpec cluster, TrainingPlan plan, NodeSpec self) {
+        return map(cluster, plan, self, cluster.nodeOfRank(), Map.of());
+    }
+
+    /**
+     * Returns the map of nodes from the side of one node if ranks are on other nodes.
+     *
+     * @param since for each node with changed ranks, by its name, the epoch since which it has its present ranks
+     */
+    static NodeMap map(ClusterSpec cluster, TrainingPlan plan, NodeSpec self, List<Integer> nodeOfRank,
+            Map<String, Integer> since) {
+        List<Endpoint> endpoints = cluster.nodes().stream()
+                .map(node -> new Endpoint(node.host(), node.dataPort())).toList();
+        int index = cluster.indexOf(self.name());
+        return new NodeMap(index, nodeOfRank, endpoints, Peers.of(plan, nodeOfRank, index),
+                cluster.nodes().stream().map(node -> since.getOrDefault(node.name(), 0)).toList());
+    }
+
+    static TransportSettings settings(PreparedRun run, Path directory) {
+        return new TransportSettings(Optional.of(directory), true,
+                TermLength.of(run, run.spec().cluster().orElseThrow().nodeOfRank()), run.spec().transport().timeout(),
+                network(run.spec().transport()));
+    }
+
+    /**
+     * Returns the protocol of tensors, collectives and copies of snapshots between the machines of a cluster, as each node's
+     * transport chooses it; empty: all nodes are on one machine, and use shared memory.
+     */
+    public static Optional<Network> betweenMachines(PreparedRun run) {
+        ClusterSpec cluster = run.spec().cluster().orElseThrow();
+        return LinkTransport.betweenMachines(map(cluster, run.plan(), cluster.leader()),
+                settings(run, directory(run.spec(), cluster, cluster.leader().host())));
+    }
+
+    private static Network network(TransportSpec transport) {
+        return switch (transport.network()) {
+            case TCP -> Network.TCP;
+            case UDP -> Network.UDP;
+        };
+    }
+
+    /**
+     * Starts the driver of a host.
+     *
+     * @throws UsageException if the cluster runs there already
+     * @throws dev.troupe.transport.TransportException if the driver does not start: too little room
+     */
+    public static SharedDriver start(PreparedRun run, String host) {
+        RunSpec spec = run.spec();
+        TrainingPlan plan = run.plan();
+        ClusterSpec cluster = spec.cluster().orElseThrow();
+        Path directory = directory(spec, cluster, host);
+        if (SharedDriver.isAtWork(directory)) {
+            throw new UsageException("cluster " + cluster.name() + " runs on " + host
+                    + " already (a media driver is at work in " + directory
+                    + "): end that run first, or give this one another cluster.name and its nodes other ports");
+        }
+        List<NodeMap> there = cluster.nodesOn(host).stream().map(node -> map(cluster, plan, node)).toList();
+        TransportSettings settings = settings(run, directory);
+        long groupBytes = there.stream()
+                .mapToLong(node -> NodeGroups.driverBytes(plan.ranks(), node, settings.network())).sum();
+        long takeoverBytes = run.recovers() ? Takeover.mostDriverBytes(plan, there, settings) : 0;
+        // Each node writes one stream of copies, in the worst case all of them to this machine; others have connections.
+        int copiers = settings.network() == Network.UDP ? cluster.nodes().size() : there.size() > 1 ? there.size() : 0;
+        long copyBytes = run.keepsCopies() ? copiers * StreamedCopies.STREAM_BYTES : 0;
+        return SharedDriver.start(directory, there, groupBytes + takeoverBytes + copyBytes, settings);
+    }
+
+    /** Whether the driver of a host runs on this machine, as it does from early in the start of a cluster to its end. */
+    public static boolean isAtWork(RunSpec spec, String host) {
+        return SharedDriver.isAtWork(directory(spec, spec.cluster().orElseThrow(), host));
+    }
+
+    /** Deletes the files of a killed driver of a host; only the process that had started it may call this. */
+    public static void clear(RunSpec spec, String host) {
+        SharedDriver.clear(directory(spec, spec.cluster().orElseThrow(), host));
+    }
+
+    /**
+     * Finds the driver of a node's machine, or starts it if this node has to, and then must also close it.
+     *
+     * @throws UsageException if another node has to start it, and has not done so within the time that nodes wait for each
+     *     other
+     */
+    static Optional<SharedDriver> find(PreparedRun run, NodeSpec self) {
+        ClusterSpec cluster = run.spec().cluster().orElseThrow();
+        Path directory = directory(run.spec(), cluster, self.host());
+        if (SharedDriver.isAtWork(directory)) {
+            return Optional.empty();
+        }
+        NodeSpec keeper = cluster.nodesOn(self.host()).getFirst();
+        if (keeper.name().equals(self.name())) {
+            return Optional.of(start(run, self.host()));
+        }
+        long deadline = System.nanoTime() + cluster.joinTimeout().toNanos();
+        while (!SharedDriver.isAtWork(directory)) {
+            if (System.nanoTime() - deadline > 0) {
+                throw new UsageException("node " + self.name() + " uses the media driver of node " + keeper.name()
+                        + ", the first on " + self.host() + ", which did not start one in " + directory + " within "
+                        + cluster.joinTimeout().toSeconds() + " seconds: start node " + keeper.name()
+                        + ", or all of them with launch");
+            }
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(LOOK_AGAIN.toMillis()));
+        }
+        return Optional.empty();
+    }
+}

@@ -1,0 +1,133 @@
+package dev.troupe.run.cluster.guard;
+
+import com.typesafe.config.Config;
+import com.typesafe.config.ConfigFactory;
+import dev.troupe.port.RunKey;
+import java.io.NotSerializableException;
+import java.lang.reflect.Constructor;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.pekko.actor.ExtendedActorSystem;
+import org.apache.pekko.actor.setup.Setup;
+import org.apache.pekko.serialization.Serializer;
+import org.apache.pekko.serialization.SerializerWithStringManifest;
+import org.apache.pekko.serialization.Serializers;
+
+/**
+ * A serializer of Pekko that makes messages end with a proof that their sender has the run's key. Every message between
+ * processes passes through a serializer, the handshake of a connection and the cluster's own included: what has no proof is
+ * dropped before anything of it is read. Any thread.
+ */
+public final class SealedSerializer extends SerializerWithStringManifest {
+    private static final String SERIALIZERS = "pekko.actor.serializers";
+    /** The serializers as Pekko's libraries name them. */
+    private static final String INSIDE = "troupe.sealed";
+    /** Of Java's own serialization, which is off: Pekko replaces it by one that refuses. */
+    private static final String JAVA = "java";
+
+    private final Serializer inside;
+    private final RunKey key;
+    private final String purpose;
+
+    /** The key of an actor system. */
+    private static final class Key extends Setup {
+        private final RunKey key;
+
+        Key(RunKey key) {
+            this.key = key;
+        }
+    }
+
+    /** Pekko finds this class through its configuration. */
+    public SealedSerializer(ExtendedActorSystem system, String name) {
+        this.inside = instance(system, name, system.settings().config().getString(INSIDE + "." + name));
+        this.key = system.settings().setup().get(Key.class).orElseThrow().key;
+        this.purpose = "control " + inside.identifier() + " ";
+    }
+
+    /** Returns the key as an actor system takes it. */
+    public static Setup key(RunKey key) {
+        return new Key(key);
+    }
+
+    public static Config sealed(Config settings) {
+        Map<String, Object> sealed = new HashMap<>();
+        settings.getObject(SERIALIZERS).forEach((name, inside) -> {
+            if (!name.equals(JAVA)) {
+                sealed.put(SERIALIZERS + ".\"" + name + '"', SealedSerializer.class.getName());
+                sealed.put(INSIDE + ".\"" + name + '"', inside.unwrapped());
+            }
+        });
+        return ConfigFactory.parseMap(sealed).withFallback(settings);
+    }
+
+    /** Makes a serializer as Pekko does, which has three ways. */
+    private static Serializer instance(ExtendedActorSystem system, String name, String className) {
+        try {
+            Class<?> type = Class.forName(className, true, system.dynamicAccess().classLoader());
+            for (Constructor<?> constructor : type.getConstructors()) {
+                List<Class<?>> parameters = List.of(constructor.getParameterTypes());
+                if (parameters.equals(List.of(ExtendedActorSystem.class))) {
+                    return (Serializer) constructor.newInstance(system);
+                } else if (parameters.equals(List.of(ExtendedActorSystem.class, String.class))) {
+                    return (Serializer) constructor.newInstance(system, name);
+                }
+            }
+            return (Serializer) type.getConstructor().newInstance();
+        } catch (ReflectiveOperationException failure) {
+            throw new IllegalStateException("Pekko's serializer " + className + " cannot be made", failure);
+        }
+    }
+
+    @Override
+    public int identifier() {
+        return inside.identifier();
+    }
+
+    @Override
+    public String manifest(Object message) {
+        return Serializers.manifestFor(inside, message);
+    }
+
+    @Override
+    public byte[] toBinary(Object message) {
+        byte[] bytes = inside.toBinary(message);
+        byte[] sealed = Arrays.copyOf(bytes, bytes.length + RunKey.PROOF_BYTES);
+        byte[] proof = key.proof(purpose + manifest(message), bytes, bytes.length);
+        System.arraycopy(proof, 0, sealed, bytes.length, proof.length);
+        return sealed;
+    }
+
+    @Override
+    public Object fromBinary(byte[] sealed, String manifest) throws NotSerializableException {
+        int length = sealed.length - RunKey.PROOF_BYTES;
+        if (length < 0 || !key.isProof(Arrays.copyOfRange(sealed, length, sealed.length), purpose + manifest, sealed,
+                length)) {
+            throw new Stranger();
+        }
+        byte[] bytes = Arrays.copyOf(sealed, length);
+        if (inside instanceof SerializerWithStringManifest named) {
+            return named.fromBinary(bytes, manifest);
+        }
+        if (inside.includeManifest()) {
+            throw new NotSerializableException("no message of a run is of " + manifest);
+        }
+        return inside.fromBinary(bytes);
+    }
+
+    /** The log contains its message; a stack would add nothing. */
+    private static final class Stranger extends NotSerializableException {
+        private static final long serialVersionUID = 1L;
+
+        Stranger() {
+            super("its sender has not the key of this run, and is refused");
+        }
+
+        @Override
+        public synchronized Throwable fillInStackTrace() {
+            return this;
+        }
+    }
+}

@@ -1,0 +1,37 @@
+package dev.troupe.run.cluster.liveness;
+
+import java.io.IOException;
+import java.net.Socket;
+
+/**
+ * The layer under a liveness connection on either side: the plain connection, or TLS over it. Any thread; a call may
+ * wait as long as the connection's timeout lets a read wait.
+ */
+public interface Sockets {
+    /** The plain connection. */
+    Sockets PLAIN = new Sockets() {
+        @Override
+        public Socket dialed(Socket connection) {
+            return connection;
+        }
+
+        @Override
+        public Socket accepted(Socket connection) {
+            return connection;
+        }
+    };
+
+    /**
+     * Wraps the side that called; the other end is authenticated when this returns.
+     *
+     * @throws IOException if the other end is not accepted; the caller must still close the connection
+     */
+    Socket dialed(Socket connection) throws IOException;
+
+    /**
+     * Wraps the side that was called.
+     *
+     * @throws IOException as above
+     */
+    Socket accepted(Socket connection) throws IOException;
+}

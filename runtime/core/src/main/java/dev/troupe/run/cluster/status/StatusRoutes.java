@@ -1,0 +1,36 @@
+package dev.troupe.run.cluster.status;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.datatype.jdk8.Jdk8Module;
+import dev.troupe.look.page.Answer;
+import dev.troupe.look.page.Routes;
+import org.apache.pekko.actor.ActorSystem;
+
+/** The route of a node's {@link NodeStatus} on its management port, as JSON. */
+public final class StatusRoutes {
+    public static final String PATH = "/troupe/status";
+
+    private static final JsonMapper JSON = JsonMapper.builder().addModule(new Jdk8Module()).build();
+
+    private StatusRoutes() {
+    }
+
+    /** Returns routes, and the status of a node in addition. */
+    public static Routes with(Routes routes, ActorSystem system) {
+        return routes.with(PATH, _ -> Answer.text(Answer.JSON, json(StatusBoard.of(system).status())));
+    }
+
+    private static String json(NodeStatus status) {
+        try {
+            return JSON.writeValueAsString(status);
+        } catch (JsonProcessingException impossible) {
+            throw new IllegalStateException("a status is numbers and names", impossible);
+        }
+    }
+
+    /** Reads the answer of a node. */
+    static NodeStatus read(String json) throws JsonProcessingException {
+        return JSON.readValue(json, NodeStatus.class);
+    }
+}

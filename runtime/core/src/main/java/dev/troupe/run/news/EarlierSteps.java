@@ -1,0 +1,18 @@
+package dev.troupe.run.news;
+
+import java.util.List;
+
+/**
+ * The steps of a run that another process reported before this one took over.
+ *
+ * @param committed the number of steps in the run's records
+ * @param seconds the times of those that have one, in their order
+ */
+public record EarlierSteps(long committed, List<Double> seconds) {
+    /** The steps before a run that begins in this process. */
+    public static final EarlierSteps NONE = new EarlierSteps(0, List.of());
+
+    public EarlierSteps {
+        seconds = List.copyOf(seconds);
+    }
+}

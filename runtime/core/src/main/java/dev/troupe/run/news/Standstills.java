@@ -1,0 +1,65 @@
+package dev.troupe.run.news;
+
+import dev.troupe.plan.TrainingPlan;
+import dev.troupe.protocol.run.RunEvent;
+import dev.troupe.protocol.run.RunMachine;
+import dev.troupe.protocol.watch.RankStatus;
+import dev.troupe.protocol.watch.StallWatch;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.function.LongSupplier;
+
+/** The watch over a run that has begun: it finds stalls, and draws each one. Belongs to the coordinator. */
+public final class Standstills {
+    private final TrainingPlan plan;
+    private final Path directory;
+    private final Duration timeout;
+    private final Duration hangTimeout;
+    private final LongSupplier clock;
+    private StallWatch watch;
+
+    /**
+     * Watches a run.
+     *
+     * @param directory the directory of the run, for the drawing
+     * @param timeout the longest wait for a message
+     * @param hangTimeout the longest time without a beat of a rank that computes; zero for no limit
+     * @param clock nanoseconds
+     */
+    public Standstills(TrainingPlan plan, Path directory, Duration timeout, Duration hangTimeout, LongSupplier clock,
+            long longestKernelNanos) {
+        this.plan = plan;
+        this.directory = directory;
+        this.timeout = timeout;
+        this.hangTimeout = hangTimeout;
+        this.clock = clock;
+        begin(longestKernelNanos);
+    }
+
+    /** An epoch begins; a kernel takes at most this time. */
+    public void begin(long longestKernelNanos) {
+        watch = new StallWatch(plan.rankCount(), timeout.toNanos(), hangTimeout.toNanos(), longestKernelNanos,
+                clock.getAsLong());
+    }
+
+    public void onStatus(RankStatus status) {
+        watch.onStatus(status, clock.getAsLong());
+    }
+
+    /** A checkpoint for which ranks may be waiting has progressed. */
+    public void onMoved() {
+        watch.onMoved(clock.getAsLong());
+    }
+
+    /** Returns the event of a stall; empty while the run progresses. */
+    public Optional<RunEvent> look(RunMachine machine) {
+        return watch.stall(clock.getAsLong()).map(stall -> {
+            String sentence = StallFile.write(directory, plan, machine.epoch(), machine.stepsDone(),
+                    stall);
+            return stall.rank().isPresent()
+                    ? new RunEvent.RankFailed(machine.incarnation(stall.rank().getAsInt()), sentence)
+                    : new RunEvent.MessageLost(machine.epoch(), sentence);
+        });
+    }
+}

@@ -1,2 +1,0 @@
-/** Tests of the border between actors and their system. */
-package dev.troupe.actor.supervision;

@@ -1,2 +1,0 @@
-/** Tests of {@link dev.troupe.bits}. */
-package dev.troupe.bits;

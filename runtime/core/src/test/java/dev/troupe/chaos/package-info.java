@@ -1,2 +1,0 @@
-/** Tests of the figures of a disturbed run. */
-package dev.troupe.chaos;

@@ -1,2 +1,0 @@
-/** Tests of checkpoints: written, read back, damaged in every way. */
-package dev.troupe.checkpoint;

@@ -1,2 +1,0 @@
-/** Tests of a node's checks before it joins its cluster. */
-package dev.troupe.cluster;

@@ -1,2 +1,0 @@
-/** Tests of {@link dev.troupe.cluster.tls}. */
-package dev.troupe.cluster.tls;

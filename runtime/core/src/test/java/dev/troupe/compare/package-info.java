@@ -1,2 +1,0 @@
-/** Tests of the comparison's figures. Import JUnit and the runtime. */
-package dev.troupe.compare;

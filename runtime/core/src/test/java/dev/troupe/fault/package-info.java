@@ -1,2 +1,0 @@
-/** Tests of injected faults. */
-package dev.troupe.fault;

@@ -1,2 +1,0 @@
-/** Tests of the process groups of nodes. */
-package dev.troupe.group;

@@ -1,2 +1,0 @@
-/** Tests of {@link dev.troupe.liveness}. */
-package dev.troupe.liveness;

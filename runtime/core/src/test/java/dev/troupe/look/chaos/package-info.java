@@ -1,0 +1,2 @@
+/** Tests of the figures of a disturbed run. */
+package dev.troupe.look.chaos;

@@ -1,0 +1,2 @@
+/** Tests of what the page reads. */
+package dev.troupe.look.page;

@@ -1,2 +1,0 @@
-/** Tests of {@link dev.troupe.memory}. */
-package dev.troupe.memory;

@@ -1,2 +1,0 @@
-/** Tests of {@link dev.troupe.observe}. */
-package dev.troupe.observe;

@@ -1,2 +1,0 @@
-/** Tests of what the page reads. */
-package dev.troupe.page;

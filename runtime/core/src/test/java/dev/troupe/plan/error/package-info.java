@@ -1,0 +1,2 @@
+/** Tests of the sentences on errors. */
+package dev.troupe.plan.error;

@@ -1,0 +1,2 @@
+/** Tests of {@link dev.troupe.plan.memory}. */
+package dev.troupe.plan.memory;

@@ -1,0 +1,2 @@
+/** Tests of {@link dev.troupe.plan.prepare}. */
+package dev.troupe.plan.prepare;

@@ -1,2 +1,0 @@
-/** Tests of {@link dev.troupe.prepare}. */
-package dev.troupe.prepare;

@@ -1,2 +1,0 @@
-/** Tests of the pulse of a rank. */
-package dev.troupe.pulse;

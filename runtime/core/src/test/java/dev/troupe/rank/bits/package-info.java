@@ -1,0 +1,2 @@
+/** Tests of {@link dev.troupe.rank.bits}. */
+package dev.troupe.rank.bits;

@@ -1,0 +1,2 @@
+/** Tests of injected faults. */
+package dev.troupe.rank.fault;

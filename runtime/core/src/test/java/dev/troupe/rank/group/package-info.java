@@ -1,0 +1,2 @@
+/** Tests of the process groups of nodes. */
+package dev.troupe.rank.group;

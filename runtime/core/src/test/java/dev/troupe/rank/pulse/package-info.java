@@ -1,0 +1,2 @@
+/** Tests of the pulse of a rank. */
+package dev.troupe.rank.pulse;

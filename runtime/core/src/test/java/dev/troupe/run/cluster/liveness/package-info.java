@@ -1,0 +1,2 @@
+/** Tests of {@link dev.troupe.run.cluster.liveness}. */
+package dev.troupe.run.cluster.liveness;

@@ -1,0 +1,2 @@
+/** Tests of {@link dev.troupe.run.news}. */
+package dev.troupe.run.news;
