@@ -14,6 +14,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.IntStream;
 
 /**
  * The simulation of a plan that changes a little at a time: after a change of costs, hops or one row, only times that differ
@@ -369,13 +370,14 @@ public final class DeltaSimulation {
         return starts[rows[row][at]];
     }
 
+    /** Returns the end of the last action of a row; 0 if it has none. */
+    public long endNanos(int row) {
+        return rows[row].length == 0 ? 0 : end(rows[row][rows[row].length - 1]);
+    }
+
     /** Returns the time from the start of the step to the end of the last action. */
     public long makespanNanos() {
-        long last = 0;
-        for (int[] row : rows) {
-            last = row.length == 0 ? last : Math.max(last, end(row[row.length - 1]));
-        }
-        return last;
+        return IntStream.range(0, rows.length).mapToLong(this::endNanos).max().orElse(0);
     }
 
     /** Returns the number of actions that were computed since the beginning. */

@@ -14,6 +14,7 @@ import dev.troupe.schedule.simulator.StageCost;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Locale;
 import java.util.Random;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -32,7 +33,8 @@ class ScheduleSearchTest {
         ScheduleSearch search = new ScheduleSearch(problem, ranks, microbatches, 3000, 45);
         assertEquals(best, search.named().stream().mapToLong(problem::stepNanos).min().orElseThrow());
         Found found = search.run();
-        System.out.printf("P = %d, M = %d, hop %d: %d units, by name %d, bound %d (%.1f %% above)%n", ranks,
+        System.out.printf(Locale.ROOT, "P = %d, M = %d, hop %d: %d units, by name %d, bound %d (%.1f %% above)%n",
+                ranks,
                 microbatches,
                 hop, found.stepNanos(), best, found.boundNanos(), 100 * found.distance());
         assertTrue(found.stepNanos() <= share * best, () -> found.stepNanos() + " units, by name " + best);
