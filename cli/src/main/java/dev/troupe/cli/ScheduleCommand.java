@@ -8,7 +8,7 @@ import dev.troupe.cli.report.Terminal;
 import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.plan.UsageException;
 import dev.troupe.schedule.Plan;
-import dev.troupe.schedule.builder.Schedule;
+import dev.troupe.schedule.Schedule;
 import dev.troupe.schedule.builder.Sizes;
 import dev.troupe.schedule.certificate.Certificate;
 import dev.troupe.schedule.certificate.PlanValidator;

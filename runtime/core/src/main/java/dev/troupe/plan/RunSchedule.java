@@ -5,7 +5,7 @@ import dev.troupe.config.spec.OverlapSpec;
 import dev.troupe.config.spec.ParallelSpec;
 import dev.troupe.config.spec.TrainingSpec;
 import dev.troupe.schedule.Replicas;
-import dev.troupe.schedule.builder.Schedule;
+import dev.troupe.schedule.Schedule;
 import dev.troupe.schedule.builder.SplitCoolDown;
 import dev.troupe.schedule.family.OverlappingRule;
 import dev.troupe.schedule.family.OverlappingSteps;

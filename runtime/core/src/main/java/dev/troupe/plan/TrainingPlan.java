@@ -8,7 +8,7 @@ import dev.troupe.partition.Partition;
 import dev.troupe.protocol.rank.RunPlan;
 import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.Plan;
-import dev.troupe.schedule.builder.Schedule;
+import dev.troupe.schedule.Schedule;
 import dev.troupe.schedule.certificate.Certificate;
 import dev.troupe.schedule.certificate.PlanValidator;
 import dev.troupe.schedule.certificate.Purpose;

@@ -4,6 +4,7 @@ import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.Place;
 import dev.troupe.schedule.Plan;
+import dev.troupe.schedule.Schedule;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;

@@ -5,7 +5,7 @@ import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.Placement;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.Replicas;
-import dev.troupe.schedule.builder.Schedule;
+import dev.troupe.schedule.Schedule;
 import dev.troupe.schedule.builder.Sizes;
 import java.util.ArrayList;
 import java.util.List;

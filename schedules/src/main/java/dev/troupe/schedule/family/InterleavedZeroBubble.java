@@ -2,9 +2,9 @@ package dev.troupe.schedule.family;
 
 import dev.troupe.schedule.Laps;
 import dev.troupe.schedule.Plan;
+import dev.troupe.schedule.Schedule;
 import dev.troupe.schedule.builder.Rounds;
 import dev.troupe.schedule.builder.Row;
-import dev.troupe.schedule.builder.Schedule;
 import dev.troupe.schedule.builder.Sizes;
 import dev.troupe.schedule.builder.WeightQueue;
 import java.util.ArrayList;

@@ -4,7 +4,7 @@ import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.Laps;
 import dev.troupe.schedule.Plan;
-import dev.troupe.schedule.builder.Schedule;
+import dev.troupe.schedule.Schedule;
 import dev.troupe.schedule.builder.Sizes;
 import java.util.ArrayList;
 import java.util.List;

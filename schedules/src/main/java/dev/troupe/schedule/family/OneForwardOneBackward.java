@@ -5,7 +5,7 @@ import dev.troupe.schedule.Laps;
 import dev.troupe.schedule.PackedAction;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanRows;
-import dev.troupe.schedule.builder.Schedule;
+import dev.troupe.schedule.Schedule;
 import dev.troupe.schedule.builder.Sizes;
 
 /**

@@ -1,7 +1,7 @@
 package dev.troupe.schedule.family;
 
 import dev.troupe.schedule.Plan;
-import dev.troupe.schedule.builder.Schedule;
+import dev.troupe.schedule.Schedule;
 import dev.troupe.schedule.builder.Sizes;
 
 /**

@@ -2,7 +2,7 @@ package dev.troupe.schedule.family;
 
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanException;
-import dev.troupe.schedule.builder.Schedule;
+import dev.troupe.schedule.Schedule;
 import dev.troupe.schedule.lowering.RemoveTransfers;
 import java.io.IOException;
 import java.nio.charset.CharacterCodingException;

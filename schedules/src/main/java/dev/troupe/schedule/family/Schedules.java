@@ -1,7 +1,7 @@
 package dev.troupe.schedule.family;
 
 import dev.troupe.schedule.PlanException;
-import dev.troupe.schedule.builder.Schedule;
+import dev.troupe.schedule.Schedule;
 import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;

@@ -1,8 +1,8 @@
 package dev.troupe.schedule.family;
 
 import dev.troupe.schedule.Plan;
+import dev.troupe.schedule.Schedule;
 import dev.troupe.schedule.builder.RepeatedBlock;
-import dev.troupe.schedule.builder.Schedule;
 import dev.troupe.schedule.builder.Sizes;
 
 /**

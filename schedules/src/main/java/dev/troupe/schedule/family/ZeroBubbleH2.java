@@ -2,8 +2,8 @@ package dev.troupe.schedule.family;
 
 import dev.troupe.schedule.Laps;
 import dev.troupe.schedule.Plan;
+import dev.troupe.schedule.Schedule;
 import dev.troupe.schedule.builder.Row;
-import dev.troupe.schedule.builder.Schedule;
 import dev.troupe.schedule.builder.Sizes;
 import java.util.ArrayList;
 import java.util.List;

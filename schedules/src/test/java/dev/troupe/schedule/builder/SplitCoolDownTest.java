@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.troupe.schedule.Laps;
 import dev.troupe.schedule.Plan;
+import dev.troupe.schedule.Schedule;
 import dev.troupe.schedule.family.Schedules;
 import dev.troupe.schedule.lowering.AddTransfers;
 import dev.troupe.schedule.simulator.Costs;

@@ -8,7 +8,7 @@ import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanException;
 import dev.troupe.schedule.PlanFiles;
 import dev.troupe.schedule.PlanRows;
-import dev.troupe.schedule.builder.Schedule;
+import dev.troupe.schedule.Schedule;
 import dev.troupe.schedule.simulator.Costs;
 import dev.troupe.schedule.simulator.Simulator;
 import java.util.List;

@@ -7,7 +7,7 @@ import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.Laps;
 import dev.troupe.schedule.Plan;
-import dev.troupe.schedule.builder.Schedule;
+import dev.troupe.schedule.Schedule;
 import dev.troupe.schedule.certificate.Certificate;
 import dev.troupe.schedule.certificate.PlanValidator;
 import dev.troupe.schedule.certificate.Purpose;

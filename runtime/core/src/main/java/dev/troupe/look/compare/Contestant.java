@@ -1,7 +1,7 @@
 package dev.troupe.look.compare;
 
 import dev.troupe.plan.UsageException;
-import dev.troupe.schedule.builder.Schedule;
+import dev.troupe.schedule.Schedule;
 import dev.troupe.schedule.family.Schedules;
 import java.util.Arrays;
 import java.util.HashSet;

@@ -5,7 +5,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanException;
-import dev.troupe.schedule.builder.Schedule;
+import dev.troupe.schedule.Schedule;
 import dev.troupe.schedule.builder.SplitCoolDown;
 import dev.troupe.schedule.family.Schedules;
 import dev.troupe.schedule.lowering.WholeStep;

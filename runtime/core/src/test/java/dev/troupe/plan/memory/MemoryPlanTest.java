@@ -19,7 +19,7 @@ import dev.troupe.plan.UsageException;
 import dev.troupe.plan.prepare.MachineMemory;
 import dev.troupe.schedule.Laps;
 import dev.troupe.schedule.Plan;
-import dev.troupe.schedule.builder.Schedule;
+import dev.troupe.schedule.Schedule;
 import dev.troupe.schedule.family.OverlappingSteps;
 import dev.troupe.schedule.family.PipeDream2Bw;
 import dev.troupe.schedule.family.Schedules;

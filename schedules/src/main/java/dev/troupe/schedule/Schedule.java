@@ -1,7 +1,4 @@
-package dev.troupe.schedule.builder;
-
-import dev.troupe.schedule.Plan;
-import dev.troupe.schedule.PlanRows;
+package dev.troupe.schedule;
 
 /** A rule for the order of actions on each rank. It may be defined for some numbers of ranks and microbatches only. */
 public interface Schedule {
