@@ -161,18 +161,18 @@ public final class DeltaSimulation {
         return actions[number].kind() == Kind.FORWARD;
     }
 
-    /** Puts the messages of a row into the order of their edges. */
+    /** Puts the messages of a row into the order of their edges, and marks what differs. */
     private void chain(int row) {
         Map<Integer, Integer> last = new HashMap<>();
-        for (int number : rows[row]) {
+        for (int number : Arrays.stream(rows[row]).filter(each -> user[each] != NONE).toArray()) {
+            Integer before = last.put(edge(number), number);
             messageAfter[number] = NONE;
-            messageBefore[number] = NONE;
-            if (user[number] != NONE) {
-                Integer before = last.put(edge(number), number);
-                if (before != null) {
-                    messageBefore[number] = before;
-                    messageAfter[before] = number;
-                }
+            if (before != null) {
+                messageAfter[before] = number;
+            }
+            if (messageBefore[number] != (before == null ? NONE : before)) {
+                messageBefore[number] = before == null ? NONE : before;
+                order.mark(publisher(number));
             }
         }
     }
