@@ -125,7 +125,7 @@ final class SequenceFilters {
             List<Object> keys = new ArrayList<>();
             paths.forEach(path -> keys.add(AttributePath.key(path.apply(element), isCaseSensitive)));
             return keys;
-        }, bound.isTrue(0, false));
+        }, bound.flag(0, false));
     }
 
     private static Object dictSort(Object value, Arguments arguments) {
@@ -140,7 +140,7 @@ final class SequenceFilters {
         }
         boolean isCaseSensitive = bound.isTrue(0, false);
         return sorted(dict.items(), item -> AttributePath.key(((Tuple) item).items().get(place), isCaseSensitive),
-                bound.isTrue(2, false));
+                bound.flag(2, false));
     }
 
     private static Object groups(Object value, Arguments arguments) {

@@ -34,7 +34,7 @@ public final class TextMethods {
                 return TextParts.split(text, separator, most < 0 ? Integer.MAX_VALUE : most, name.equals("rsplit"));
             });
             case "splitlines" -> new Method(name,
-                    arguments -> TextParts.lines(text, arguments.bind(name, 0, "keepends").isTrue(0, false)));
+                    arguments -> TextParts.lines(text, arguments.bind(name, 0, "keepends").flag(0, false)));
             case "partition", "rpartition" -> new Method(name, arguments -> TextParts.partition(text,
                     arguments.bindPlaces(name, 1, 1).text(0, null), name.equals("rpartition")));
             case "startswith", "endswith" -> new Method(name,

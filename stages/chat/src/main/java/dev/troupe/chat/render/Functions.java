@@ -12,6 +12,7 @@ import dev.troupe.chat.value.Opaque;
 import dev.troupe.chat.value.Range;
 import dev.troupe.chat.value.TemplateException;
 import dev.troupe.chat.value.Types;
+import dev.troupe.chat.value.Undefined;
 import java.math.BigInteger;
 import java.time.LocalDateTime;
 import java.util.Iterator;
@@ -64,6 +65,9 @@ final class Functions {
         }
         Dict dict = new Dict();
         for (Object value : arguments.positional()) {
+            if (value instanceof Undefined undefined) {
+                throw undefined.failure();
+            }
             if (value instanceof Dict other) {
                 other.keys().forEach(key -> dict.put(key, other.get(key)));
                 continue;

@@ -144,7 +144,12 @@ final class Renderer {
         StringBuilder text = new StringBuilder();
         End end = run(block.body(), inner, text);
         if (end == End.LAST) {
-            append(output, Printing.printed(filtered(text.toString(), block.filters(), inner)));
+            Object filtered = filtered(text.toString(), block.filters(), inner);
+            if (!Types.isText(filtered)) { // as in Jinja, which joins the parts of a text without printing them
+                throw new TemplateException(
+                        "{% filter %} has to make a text, and made " + Types.described(filtered));
+            }
+            append(output, Printing.printed(filtered));
         }
         return end;
     }

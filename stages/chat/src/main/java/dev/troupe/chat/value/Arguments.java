@@ -84,6 +84,12 @@ public record Arguments(List<Object> positional, Map<String, Object> named) {
             return value == null ? otherwise : Types.isTrue(value);
         }
 
+        /** Returns a flag that Python takes as a whole number, 0 or another; refused if the value is none. */
+        public boolean flag(int index, boolean otherwise) {
+            Object value = values.get(index);
+            return value == null ? otherwise : Types.index(value).signum() != 0;
+        }
+
         /** Returns whether there is a value that is not None. */
         public boolean has(int index) {
             Object value = values.get(index);
