@@ -49,11 +49,11 @@ public final class BalancedPartition {
                 }
             }
         }
-        return best[0][0] == IMPOSSIBLE ? Optional.empty() : Optional.of(walk(units, stages, cost, best));
+        return best[0][0] == IMPOSSIBLE ? Optional.empty() : Optional.of(walk(stages, cost, best));
     }
 
     /** Takes for each stage the fewest units with which the whole stays the best. */
-    private static Borders walk(int units, int stages, Cost cost, long[][] best) {
+    private static Borders walk(int stages, Cost cost, long[][] best) {
         List<Integer> sizes = new ArrayList<>();
         int first = 0;
         for (int stage = 0; stage < stages; stage++) {

@@ -4,6 +4,7 @@ import dev.troupe.tokenizer.ByteTokenizer;
 import dev.troupe.tokenizer.Gpt2Tokenizer;
 import dev.troupe.tokenizer.HuggingFaceTokenizer;
 import dev.troupe.tokenizer.Tokenizer;
+import dev.troupe.tokenizer.file.TokenizerException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -189,6 +190,9 @@ final class TextTokens {
                 try {
                     sink.append(underWay.remove().get());
                 } catch (ExecutionException failure) {
+                    if (failure.getCause() instanceof TokenizerException refused) {
+                        throw refused;
+                    }
                     throw new IllegalStateException("a tokenizer takes every text", failure.getCause());
                 } catch (InterruptedException interrupted) {
                     Thread.currentThread().interrupt();

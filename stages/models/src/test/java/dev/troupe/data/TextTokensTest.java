@@ -3,9 +3,13 @@ package dev.troupe.data;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.troupe.tokenizer.Gpt2Tokenizer;
 import dev.troupe.tokenizer.Tokenizer;
+import dev.troupe.tokenizer.file.TokenizerException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
@@ -16,6 +20,7 @@ import java.util.SplittableRandom;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -68,6 +73,22 @@ class TextTokensTest {
         String text = "a b c d e f g h\n".repeat(10_000);
         int[] ids = encode(text, new TextTokens.Sizes(1 << 12, 1 << 12, 1 << 20));
         assertArrayEquals(GPT2.encode(text), ids);
+    }
+
+    @Test
+    void shouldReportTheRefusalOfATokenizer(@TempDir Path directory) throws IOException, URISyntaxException {
+        Path published = Path.of(TextTokensTest.class.getResource("/tokenizers/gpt2/tokenizer.json").toURI());
+        ObjectNode file = (ObjectNode) new JsonMapper().readTree(published.toFile());
+        file.set("pre_tokenizer", new JsonMapper().readTree(
+                """
+                        {"type": "Sequence", "pretokenizers": [
+                        {"type": "Split", "pattern": {"Regex": "a*a*a*a*a*a*b"}, "behavior": "Isolated"}, {"type": "ByteLevel"}]}"""));
+        new JsonMapper().writeValue(directory.resolve("tokenizer.json").toFile(), file);
+        Tokenizer tokenizer = Tokenizer.named(directory.toString());
+        String text = "a".repeat(20_000);
+        TextTokens.Sizes sizes = new TextTokens.Sizes(1 << 12, 1 << 12, 1 << 20);
+        String refusal = assertThrows(TokenizerException.class, () -> encode(tokenizer, text, sizes)).getMessage();
+        assertTrue(refusal.contains("is too slow to be used"), refusal);
     }
 
     /** Blocks that are checked in parallel must find the byte that a reader from the beginning finds first. */

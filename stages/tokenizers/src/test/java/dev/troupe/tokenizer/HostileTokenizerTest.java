@@ -125,6 +125,16 @@ class HostileTokenizerTest {
     }
 
     @Test
+    void shouldRefuseMoreSpecialTokensThanATextHas() throws IOException {
+        String piece = "{\"SpecialToken\": {\"id\": \"s\", \"type_id\": 0}}, ";
+        String ids = "0, ".repeat(20_000) + "0";
+        file("post_processor", "{\"type\": \"TemplateProcessing\", \"single\": [" + piece.repeat(20_000)
+                + "{\"Sequence\": {\"id\": \"A\", \"type_id\": 0}}], \"pair\": [], \"special_tokens\": {\"s\":"
+                + " {\"id\": \"s\", \"ids\": [" + ids + "], \"tokens\": [\"s\"]}}}");
+        assertTrue(refusal().contains("must have at most 1000 ids of special tokens"), refusal());
+    }
+
+    @Test
     void shouldRefuseMoreAddedTokensThanATrieHolds() throws IOException {
         StringBuilder tokens = new StringBuilder();
         for (int i = 0; i < 1_100; i++) {

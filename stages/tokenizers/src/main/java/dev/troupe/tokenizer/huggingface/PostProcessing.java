@@ -6,6 +6,9 @@ import java.util.List;
 
 /** The special tokens before and after a whole text. Immutable. */
 record PostProcessing(List<Integer> before, List<Integer> after) {
+    /** Published tokenizers have one or two; a file can name many tokens of many ids each. */
+    private static final int MOST_IDS = 1_000;
+
     PostProcessing {
         before = List.copyOf(before);
         after = List.copyOf(after);
@@ -40,6 +43,10 @@ record PostProcessing(List<Integer> before, List<Integer> after) {
             if (!token.isAbsent()) {
                 FilePart ids = template.at("special_tokens").at(token.at("id").text()).at("ids");
                 List<Integer> side = hasText ? outerAfter : outerBefore;
+                if (side.size() + ids.elements().size() > MOST_IDS) {
+                    throw template.at("single").refusal("must have at most " + MOST_IDS
+                            + " ids of special tokens on each side of the text, but has more");
+                }
                 ids.elements().forEach(id -> side.add(id.id()));
                 continue;
             }

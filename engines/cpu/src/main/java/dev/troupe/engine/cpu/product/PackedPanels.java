@@ -9,8 +9,8 @@ import dev.troupe.engine.cpu.loop.Lanes;
  * Products of a fixed number of rows: a [rows x k] or some columns of its transpose, a packed b [k x n], and a bias [n] or
  * none; a primitive for each member of a pool.
  *
- * <p>Columns of a transpose in bfloat16 are copied to rows first: for units of bfloat16, oneDNN's products of transposed left
- * sides take twice the time of the copy and the product of its rows.
+ * <p>Columns of a transpose in bfloat16 are copied to rows first: on units of bfloat16, oneDNN takes about twice as long for
+ * a transposed left side as for the copy and the product of its rows.
  *
  * <p>Thread rule: each member calls with its own number.
  */
