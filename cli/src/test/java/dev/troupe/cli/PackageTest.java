@@ -67,7 +67,7 @@ class PackageTest {
             new MayNot("run\\.actor", "run(?:\\.cluster.*)?", "actors are started by a run"),
             new MayNot("run", "run\\.cluster.*", "a cluster is a run, not the other way"),
             new MayNot("look\\.(?!compare|replay).*", "(?:rank|run|run\\.actor|run\\.cluster.*)",
-                    "whoever looks at a run is told by news, and reads files"),
+                    "a reader of a run receives news, and reads files"),
             new MayNot("transport|collective|snapshot\\.copy", ".*\\.(?:link|peer|stream|way|tcp|device|driver|shared)",
                     "an interface of the wire knows no carrier"),
             new MayNot("(?!transport|collective|snapshot|rank\\.group|run|bench).*",

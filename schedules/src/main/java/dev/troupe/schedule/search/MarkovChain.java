@@ -29,6 +29,7 @@ public final class MarkovChain {
     private final PlanningProblem problem;
     private final Random drawn;
     private final int proposals;
+    /** The borders and machines of the walk; the rows are in the simulation. */
     private Candidate current;
     private DeltaSimulation simulation;
 
@@ -86,7 +87,7 @@ public final class MarkovChain {
             step = simulation.makespanNanos();
             if (step < least) {
                 least = step;
-                best = current;
+                best = candidate();
             }
         }
         return new Walked(best, least, priced, accepted);
@@ -102,6 +103,10 @@ public final class MarkovChain {
         return simulation.makespanNanos() + (double) ends / ranks;
     }
 
+    private Candidate candidate() {
+        return current.with(simulation.plan());
+    }
+
     /** Makes a move; returns how to take it back, or nothing if it was refused and nothing has changed. */
     private Optional<Runnable> propose() {
         int stages = current.borders().sizes().size();
@@ -110,13 +115,13 @@ public final class MarkovChain {
                 int giver = drawn.nextInt(stages);
                 int taker = drawn.nextInt(stages);
                 yield giver != taker && current.borders().canGive(giver)
-                        ? reprice(current.with(current.borders().moved(giver, taker)))
+                        ? reprice(candidate().with(current.borders().moved(giver, taker)))
                         : Optional.empty();
             }
             case 1 -> {
                 List<Integer> machines = new ArrayList<>(current.machines());
                 Collections.swap(machines, drawn.nextInt(machines.size()), drawn.nextInt(machines.size()));
-                yield reprice(current.with(machines));
+                yield reprice(candidate().with(machines));
             }
             default -> moveAction();
         };
@@ -137,20 +142,15 @@ public final class MarkovChain {
     }
 
     private Optional<Runnable> moveAction() {
-        Candidate before = current;
-        int rank = drawn.nextInt(before.plan().rankCount());
-        List<Action> row = before.plan().rows().get(rank);
+        int rank = drawn.nextInt(current.plan().rankCount());
+        List<Action> row = simulation.row(rank);
         int from = drawn.nextInt(row.size());
         int to = Math.clamp(from + drawn.nextInt(-FARTHEST_MOVE, FARTHEST_MOVE + 1), 0, row.size() - 1);
         if (from == to || passesItsOwn(row, from, to) || !simulation.move(rank, from, to)) {
             return Optional.empty();
         }
-        current = before.with(simulation.plan());
-        Runnable back = () -> {
-            simulation.move(rank, to, from);
-            current = before;
-        };
-        if (problem.excessBytes(current) > 0) {
+        Runnable back = () -> simulation.move(rank, to, from);
+        if (problem.excessBytes(rank, simulation.row(rank), current) > 0) {
             back.run();
             return Optional.empty();
         }

@@ -70,13 +70,18 @@ public record PlanningProblem(List<Unit> units, List<Machine> machines, Costs.Ho
 
     /** Returns the most bytes that a rank holds at one time: its units', and its activations' from F to B or W. */
     public long bytes(int rank, Candidate candidate) {
+        return memoryOf(rank, candidate) + excess(rank, candidate.plan().rows().get(rank), candidate);
+    }
+
+    /** Returns by how many bytes a rank with this row exceeds its machine; below 0 if it has room. */
+    private long excess(int rank, List<Action> row, Candidate candidate) {
         long[] activation = new long[candidate.plan().stageCount()];
         for (int stage : candidate.plan().stagesOf(rank)) {
             activation[stage] = activationBytes(stage, candidate.borders());
         }
         long live = 0;
         long most = 0;
-        for (Action action : candidate.plan().rows().get(rank)) {
+        for (Action action : row) {
             if (action.kind() == Kind.FORWARD) {
                 live += activation[action.stage()];
                 most = Math.max(most, live);
@@ -84,16 +89,21 @@ public record PlanningProblem(List<Unit> units, List<Machine> machines, Costs.Ho
                 live -= activation[action.stage()];
             }
         }
-        return memoryOf(rank, candidate) - roomBytes(rank, candidate) + most;
+        return most - roomBytes(rank, candidate);
     }
 
     /** Returns by how many bytes the ranks of a candidate exceed their machines, together. */
     public long excessBytes(Candidate candidate) {
         long excess = 0;
         for (int rank = 0; rank < candidate.plan().rankCount(); rank++) {
-            excess += Math.max(0, bytes(rank, candidate) - memoryOf(rank, candidate));
+            excess += excessBytes(rank, candidate.plan().rows().get(rank), candidate);
         }
         return excess;
+    }
+
+    /** Returns by how many bytes a rank exceeds its machine with another row than the candidate's; 0 if it fits. */
+    long excessBytes(int rank, List<Action> row, Candidate candidate) {
+        return Math.max(0, excess(rank, row, candidate));
     }
 
     /** Returns the reason why a candidate does not fit, with the rank that exceeds its machine by most; empty if it fits. */
@@ -101,7 +111,7 @@ public record PlanningProblem(List<Unit> units, List<Machine> machines, Costs.Ho
         int worst = 0;
         long most = 0;
         for (int rank = 0; rank < candidate.plan().rankCount(); rank++) {
-            long excess = bytes(rank, candidate) - memoryOf(rank, candidate);
+            long excess = excessBytes(rank, candidate.plan().rows().get(rank), candidate);
             worst = excess > most ? rank : worst;
             most = Math.max(most, excess);
         }

@@ -39,7 +39,7 @@ public record Strategy(int pipeline, List<Level> levels, boolean recomputes) {
      *
      * @param devices N, a power of 2
      * @param mixesData whether a tree may have both kinds of data parallelism; sharded data alone is never worse
-     * @param recomputes whether each strategy is there with recomputation, too
+     * @param recomputes whether each strategy also occurs with recomputation
      */
     public static List<Strategy> all(int devices, boolean mixesData, boolean recomputes) {
         if (Integer.bitCount(devices) != 1) {

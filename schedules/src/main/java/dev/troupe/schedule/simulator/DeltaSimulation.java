@@ -1,11 +1,9 @@
 package dev.troupe.schedule.simulator;
 
 import dev.troupe.schedule.Action;
-import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.Place;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanException;
-import dev.troupe.schedule.StageGraph;
 import dev.troupe.schedule.StageGraph.Flow;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -32,22 +30,11 @@ import java.util.stream.IntStream;
  * <p>Thread rule: one thread.
  */
 public final class DeltaSimulation {
-    private static final int NONE = -1;
+    private static final int NONE = ActionLinks.NONE;
 
     private final Plan plan;
     private Costs costs;
-    private final Action[] actions;
-    /** By rank, the actions of its row by number. */
-    private final int[][] rows;
-    private final int[] rank;
-    private final int[] position;
-    private final List<List<Integer>> ofStage = new ArrayList<>();
-    /** By action, the action that makes its input, and the one that needs its output. */
-    private final int[] maker;
-    private final int[] user;
-    /** By action, the second of its pair, or the first. */
-    private final int[] second;
-    private final int[] first;
+    private final ActionLinks links;
     /** By action, the one with the message before its own on the edge, and the one after. */
     private final int[] messageBefore;
     private final int[] messageAfter;
@@ -73,30 +60,23 @@ public final class DeltaSimulation {
                     + "\" has messages or several steps: a delta simulation takes a plan of one step that only computes.");
         }
         this.plan = plan;
-        int count = plan.rows().stream().mapToInt(List::size).sum();
-        this.actions = new Action[count];
-        this.rows = new int[plan.rankCount()][];
-        this.rank = new int[count];
-        this.position = new int[count];
-        this.maker = filled(count);
-        this.user = filled(count);
-        this.second = filled(count);
-        this.first = filled(count);
-        this.messageBefore = filled(count);
-        this.messageAfter = filled(count);
+        this.links = new ActionLinks(plan);
+        int count = links.count();
+        this.messageBefore = new int[count];
+        this.messageAfter = new int[count];
+        Arrays.fill(messageBefore, NONE);
+        Arrays.fill(messageAfter, NONE);
         this.prices = new Price[plan.stageCount()];
         this.nanos = new long[count];
         this.occupancy = new long[count];
         this.latency = new long[count];
         this.starts = new long[count];
         this.departures = new long[count];
-        this.order = new MarkedOrder(count, this::successors);
-        number();
-        connect();
-        for (int each = 0; each < plan.rankCount(); each++) {
-            chain(each);
-        }
+        this.order = new MarkedOrder(count, links::successors);
         order.sort(startsOf(Simulator.run(plan, costs)));
+        for (int row = 0; row < plan.rankCount(); row++) {
+            chain(row);
+        }
         for (int action = 0; action < count; action++) {
             order.mark(action);
         }
@@ -104,67 +84,10 @@ public final class DeltaSimulation {
         computed = 0;
     }
 
-    private static int[] filled(int count) {
-        int[] all = new int[count];
-        Arrays.fill(all, NONE);
-        return all;
-    }
-
-    private void number() {
-        for (int stage = 0; stage < plan.stageCount(); stage++) {
-            ofStage.add(new ArrayList<>());
-        }
-        int number = 0;
-        for (int row = 0; row < rows.length; row++) {
-            rows[row] = new int[plan.length(row)];
-            for (int at = 0; at < rows[row].length; at++) {
-                Action action = plan.action(row, at);
-                rows[row][at] = number;
-                actions[number] = action;
-                rank[number] = row;
-                position[number] = at;
-                ofStage.get(action.stage()).add(number);
-                if (plan.overlaps().contains(new Place(row, at))) {
-                    second[number] = number + 1;
-                    first[number + 1] = number;
-                }
-                number++;
-            }
-        }
-    }
-
-    private void connect() {
-        Map<Action, Integer> makers = new HashMap<>();
-        for (int number = 0; number < actions.length; number++) {
-            Action action = actions[number];
-            if (action.kind() == Kind.FORWARD || action.kind().makesInputGradient()) {
-                makers.put(action.as(kind(number)), number);
-            }
-        }
-        for (int number : makers.values()) {
-            Action action = actions[number];
-            int from = isForward(number)
-                    ? plan.graph().source(Flow.ACTIVATIONS, action.stage())
-                    : plan.graph().target(Flow.ACTIVATIONS, action.stage());
-            if (from != StageGraph.NONE) {
-                maker[number] = makers.get(new Action(from, kind(number), action.microbatch()));
-                user[maker[number]] = number;
-            }
-        }
-    }
-
-    private Kind kind(int number) {
-        return isForward(number) ? Kind.FORWARD : Kind.BACKWARD_INPUT;
-    }
-
-    private boolean isForward(int number) {
-        return actions[number].kind() == Kind.FORWARD;
-    }
-
     /** Puts the messages of a row into the order of their edges, and marks what differs. */
     private void chain(int row) {
         Map<Integer, Integer> last = new HashMap<>();
-        for (int number : Arrays.stream(rows[row]).filter(each -> user[each] != NONE).toArray()) {
+        for (int number : Arrays.stream(links.row(row)).filter(each -> links.user(each) != NONE).toArray()) {
             Integer before = last.put(edge(number), number);
             messageAfter[number] = NONE;
             if (before != null) {
@@ -178,7 +101,7 @@ public final class DeltaSimulation {
     }
 
     private int edge(int number) {
-        return 2 * actions[number].stage() + (isForward(number) ? 0 : 1);
+        return 2 * links.action(number).stage() + (links.isForward(number) ? 0 : 1);
     }
 
     /** The costs that decide the times of a stage's actions and of the messages that it sends. */
@@ -206,64 +129,42 @@ public final class DeltaSimulation {
             return;
         }
         prices[stage] = price;
-        for (int number : ofStage.get(stage)) {
-            long time = price.stage().nanos(actions[number].kind());
+        for (int number : links.ofStage(stage)) {
+            long time = price.stage().nanos(links.action(number).kind());
             if (nanos[number] != time) {
                 nanos[number] = time;
                 order.mark(number);
             }
-            if (user[number] != NONE) {
-                Hop hop = isForward(number) ? price.there() : price.back();
-                long busy = hop.occupancyNanos(isForward(number) ? price.bytesThere() : price.bytesBack());
+            if (links.user(number) != NONE) {
+                Hop hop = links.isForward(number) ? price.there() : price.back();
+                long busy = hop.occupancyNanos(links.isForward(number) ? price.bytesThere() : price.bytesBack());
                 if (occupancy[number] != busy || latency[number] != hop.latencyNanos()) {
                     occupancy[number] = busy;
                     latency[number] = hop.latencyNanos();
                     order.mark(publisher(number));
-                    markUser(user[number]);
+                    markUser(links.user(number));
                 }
             }
         }
     }
 
     private int publisher(int number) {
-        return second[number] == NONE ? number : second[number];
+        return links.second(number) == NONE ? number : links.second(number);
     }
 
     private long[] startsOf(Simulation simulation) {
-        long[] nanosOfStart = new long[actions.length];
-        for (int number = 0; number < actions.length; number++) {
-            nanosOfStart[number] = simulation.startNanos(rank[number], position[number]);
+        long[] nanosOfStart = new long[links.count()];
+        for (int number = 0; number < links.count(); number++) {
+            nanosOfStart[number] = simulation.startNanos(links.rank(number), links.position(number));
         }
         return nanosOfStart;
-    }
-
-    /** Returns the actions that wait for one: the next of its row, and those that need what it publishes. */
-    private int[] successors(int number) {
-        int[] found = new int[5];
-        int count = 0;
-        int[] row = rows[rank[number]];
-        if (position[number] + 1 < row.length) {
-            found[count++] = row[position[number] + 1];
-        }
-        for (int each = number; second[number] == NONE && each != NONE; each = first[each]) {
-            count = addUser(each, found, count);
-        }
-        return Arrays.copyOf(found, count);
-    }
-
-    private int addUser(int number, int[] found, int count) {
-        int next = count;
-        for (int needs = user[number]; needs != NONE; needs = first[needs]) { // a pair begins with both inputs present
-            found[next++] = needs;
-        }
-        return next;
     }
 
     /** Marks an action, and if it is the second of a pair, the pair, which begins with both inputs present. */
     private void markUser(int number) {
         order.mark(number);
-        if (first[number] != NONE) {
-            order.mark(first[number]);
+        if (links.first(number) != NONE) {
+            order.mark(links.first(number));
         }
     }
 
@@ -276,11 +177,11 @@ public final class DeltaSimulation {
 
     private void compute(int number) {
         computed++;
-        int[] row = rows[rank[number]];
-        int at = position[number];
+        int[] row = links.row(links.rank(number));
+        int at = links.position(number);
         long start = Math.max(at == 0 ? 0 : end(row[at - 1]), arrival(number));
-        if (second[number] != NONE) {
-            start = Math.max(start, arrival(second[number]));
+        if (links.second(number) != NONE) {
+            start = Math.max(start, arrival(links.second(number)));
         }
         starts[number] = start;
         // The next one is marked even if the start is the same: the time of the action may differ.
@@ -288,7 +189,7 @@ public final class DeltaSimulation {
             order.mark(row[at + 1]);
         }
         // A pair publishes both outputs at its end.
-        for (int each = number; second[number] == NONE && each != NONE; each = first[each]) {
+        for (int each = number; links.second(number) == NONE && each != NONE; each = links.first(each)) {
             publish(each, number);
         }
     }
@@ -298,11 +199,11 @@ public final class DeltaSimulation {
     }
 
     private long arrival(int number) {
-        return maker[number] == NONE ? 0 : departures[maker[number]] + latency[maker[number]];
+        return links.maker(number) == NONE ? 0 : departures[links.maker(number)] + latency[links.maker(number)];
     }
 
     private void publish(int number, int publisher) {
-        int needs = user[number];
+        int needs = links.user(number);
         if (needs == NONE) {
             return;
         }
@@ -338,46 +239,35 @@ public final class DeltaSimulation {
         int low = Math.min(from, to);
         int high = Math.max(from, to);
         for (int at = low; at <= high; at++) {
-            if (first[rows[row][at]] != NONE || second[rows[row][at]] != NONE) {
+            if (links.first(links.row(row)[at]) != NONE || links.second(links.row(row)[at]) != NONE) {
                 return false;
             }
         }
-        rotate(row, from, to);
-        if (!order.repair(Arrays.copyOfRange(rows[row], low, high + 1), starts)) {
-            rotate(row, to, from);
+        links.rotate(row, from, to);
+        if (!order.repair(Arrays.copyOfRange(links.row(row), low, high + 1), starts)) {
+            links.rotate(row, to, from);
             return false;
         }
         chain(row);
-        for (int at = low; at <= Math.min(high + 1, rows[row].length - 1); at++) {
-            order.mark(rows[row][at]);
+        for (int at = low; at <= Math.min(high + 1, links.row(row).length - 1); at++) {
+            order.mark(links.row(row)[at]);
         }
         walk();
         return true;
     }
 
-    private void rotate(int row, int from, int to) {
-        int moved = rows[row][from];
-        int step = from < to ? 1 : -1;
-        for (int at = from; at != to; at += step) {
-            rows[row][at] = rows[row][at + step];
-            position[rows[row][at]] = at;
-        }
-        rows[row][to] = moved;
-        position[moved] = to;
-    }
-
     public long startNanos(int row, int at) {
-        return starts[rows[row][at]];
+        return starts[links.row(row)[at]];
     }
 
     /** Returns the end of the last action of a row; 0 if it has none. */
     public long endNanos(int row) {
-        return rows[row].length == 0 ? 0 : end(rows[row][rows[row].length - 1]);
+        return links.row(row).length == 0 ? 0 : end(links.row(row)[links.row(row).length - 1]);
     }
 
     /** Returns the time from the start of the step to the end of the last action. */
     public long makespanNanos() {
-        return IntStream.range(0, rows.length).mapToLong(this::endNanos).max().orElse(0);
+        return IntStream.range(0, plan.rankCount()).mapToLong(this::endNanos).max().orElse(0);
     }
 
     /** Returns the number of actions that were computed since the beginning. */
@@ -385,14 +275,19 @@ public final class DeltaSimulation {
         return computed;
     }
 
+    /** Returns the actions of a row as they are after all changes. */
+    public List<Action> row(int rank) {
+        return Arrays.stream(links.row(rank)).mapToObj(links::action).toList();
+    }
+
     /** Returns the plan as it is after all changes. */
     public Plan plan() {
         List<List<Action>> changed = new ArrayList<>();
         Set<Place> pairs = new HashSet<>();
-        for (int[] row : rows) {
-            changed.add(Arrays.stream(row).mapToObj(number -> actions[number]).toList());
-            Arrays.stream(row).filter(number -> second[number] != NONE)
-                    .forEach(number -> pairs.add(new Place(rank[number], position[number])));
+        for (int rank = 0; rank < plan.rankCount(); rank++) {
+            changed.add(row(rank));
+            Arrays.stream(links.row(rank)).filter(number -> links.second(number) != NONE)
+                    .forEach(number -> pairs.add(new Place(links.rank(number), links.position(number))));
         }
         return plan.withRows(changed, pairs);
     }

@@ -269,7 +269,7 @@ class RunCheckpointsTest {
                         assertEquals(underWay, attempt);
                         pending.add(new CheckpointEvent.Deleted(attempt));
                     }
-                    case CheckpointCommand.ReportWritten(long steps) -> said.add(steps + " stands");
+                    case CheckpointCommand.ReportWritten(long steps) -> said.add(steps + " is complete");
                     case CheckpointCommand.ReportFailed(long steps, var _) -> said.add(steps + " failed");
                     case CheckpointCommand.ReportPinned(var attempt) -> {
                         assertEquals(underWay, attempt);
@@ -326,9 +326,9 @@ class RunCheckpointsTest {
                 LossScale.none(stepsDone), List.of("", "")));
     }
 
-    private static List<RunCommand> settle(RunMachine run, long stepsDone, boolean stands) {
+    private static List<RunCommand> settle(RunMachine run, long stepsDone, boolean isComplete) {
         return run.on(new RunEvent.CheckpointSettled(new CheckpointAttempt(stepsDone, 0, CheckpointWay.DURING_TRAINING),
-                stands,
+                isComplete,
                 Optional.empty()));
     }
 

@@ -41,13 +41,13 @@ record PostProcessing(List<Integer> before, List<Integer> after) {
         for (FilePart piece : template.at("single").elements()) {
             FilePart token = piece.at("SpecialToken");
             if (!token.isAbsent()) {
-                FilePart ids = template.at("special_tokens").at(token.at("id").text()).at("ids");
+                List<FilePart> ids = template.at("special_tokens").at(token.at("id").text()).at("ids").elements();
                 List<Integer> side = hasText ? outerAfter : outerBefore;
-                if (side.size() + ids.elements().size() > MOST_IDS) {
+                if (side.size() + ids.size() > MOST_IDS) {
                     throw template.at("single").refusal("must have at most " + MOST_IDS
                             + " ids of special tokens on each side of the text, but has more");
                 }
-                ids.elements().forEach(id -> side.add(id.id()));
+                ids.forEach(id -> side.add(id.id()));
                 continue;
             }
             if (hasText || !piece.at("Sequence").at("id").text().equals("A")) {
