@@ -220,8 +220,6 @@ class StrangerTest {
                 new Identify(2), Duration.ofSeconds(PATIENCE_SECONDS)).toCompletableFuture()
                 .get(PATIENCE_SECONDS, TimeUnit.SECONDS);
         assertTrue(found.getActorRef().isPresent());
-        friend.terminate();
-        friend.getWhenTerminated().toCompletableFuture().get(PATIENCE_SECONDS, TimeUnit.SECONDS);
     }
 
     @Test
