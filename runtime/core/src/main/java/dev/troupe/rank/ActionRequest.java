@@ -7,11 +7,10 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * An order to a stage: an action with its pass and its sends.
+ * An order to a stage.
  *
- * @param sends the sends that follow it in the row: their tensors go to the transport when it is done
- * @param pass the pass of the action
- * @param update the decision on the weights of the step; present for its updates
+ * @param sends the sends that follow in the row: when the action is done, their tensors go to the transport
+ * @param update the decision on the weights of the step; present only for updates
  */
 public record ActionRequest(Action action, List<Action> sends, Pass pass, Optional<WeightUpdate> update) {
 }

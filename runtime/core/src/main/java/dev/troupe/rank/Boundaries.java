@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The stages of one rank, to which their boundary tensors go back after use.
+ * The stages of one rank, by index. A boundary tensor returns to the stage that made it.
  *
  * <p>Thread rule: any thread; {@link #adopt} on the rank's.
  */
@@ -22,7 +22,6 @@ final class Boundaries {
         by.adopt(boundary, stages.get(from));
     }
 
-    /** Gives a boundary tensor back to the stage that made it. */
     void release(int stage, Tensor boundary) {
         stages.get(stage).release(boundary);
     }

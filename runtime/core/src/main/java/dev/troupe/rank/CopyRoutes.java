@@ -5,14 +5,14 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The routes of snapshot copies: the nodes that copies of this node's ranks go to, and the listener for copies from other
- * nodes. Thread rule: any thread.
+ * The routes of snapshot copies: the target node of each rank's copies, and the listener for incoming ones. Thread rule: any
+ * thread.
  */
 public final class CopyRoutes implements SnapshotCopies.Listener {
     /**
      * A node that keeps copies.
      *
-     * @param door the {@linkplain SnapshotCopies#door number} under which its process takes them in
+     * @param door the {@linkplain SnapshotCopies#door number} of its receiving process
      */
     public record Buddy(int node, int door) {
     }
@@ -28,22 +28,22 @@ public final class CopyRoutes implements SnapshotCopies.Listener {
         copies = Optional.of(carrier);
     }
 
-    /** From now on this listener receives incoming copies, on the thread that copies. */
+    /** Sets the listener for incoming copies; it is called on the carrier's thread. */
     public void tell(SnapshotCopies.Listener listener) {
         receiver = listener;
     }
 
-    /** From now on the copies of these ranks go to these nodes, and no other rank is copied. */
+    /** Replaces all routes; a rank without an entry is not copied. */
     public void route(Map<Integer, Buddy> byRank) {
         buddies = Map.copyOf(byRank);
     }
 
-    /** A node is gone: nothing is sent there, and copies that still come from it are dropped. */
+    /** Handles the loss of a node: nothing is sent there, and its copies in flight are dropped. */
     public void forget(int node) {
         copies.ifPresent(carrier -> carrier.forget(node));
     }
 
-    /** A rank of this node has kept the state of a stage after {@code stepsDone} steps. */
+    /** Copies a snapshot that a rank of this node has kept. */
     public void kept(int rank, int stage, long stepsDone) {
         Buddy buddy = buddies.get(rank);
         if (buddy != null) {

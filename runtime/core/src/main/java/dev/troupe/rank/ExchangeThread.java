@@ -6,8 +6,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The thread of a rank that exchanges with other ranks while the rank's stages compute, and the time that the stages have
- * waited for other ranks.
+ * The thread on which a rank exchanges tensors with other ranks while its stages compute. It also adds up the time that the
+ * stages wait for other ranks.
  *
  * <p>Thread rule: {@link #waited} and {@link #waitedNanos} on the stages' thread; the rest on any.
  */
@@ -30,22 +30,21 @@ final class ExchangeThread implements Aside {
         waitedNanos += nanos;
     }
 
-    /** Returns the time that the stages have waited for other ranks inside actions, in nanoseconds. */
+    /** Returns the time that the stages have waited inside actions, in nanoseconds. */
     long waitedNanos() {
         return waitedNanos;
     }
 
-    /** Takes no more tasks; earlier ones still run. */
+    /** Accepts no more tasks; earlier ones still run. */
     void shutDown() {
         executor.shutdown();
     }
 
-    /** Whether the thread has ended after {@link #shutDown}. */
     boolean hasEnded() {
         return executor.isTerminated();
     }
 
-    /** Waits until the thread has ended after {@link #shutDown}; returns false if it still runs at that time. */
+    /** Waits for the end after {@link #shutDown}; returns false if the thread still runs at the deadline. */
     boolean awaitEnd(long deadlineNanos) {
         try {
             return executor.awaitTermination(deadlineNanos - System.nanoTime(), TimeUnit.NANOSECONDS);

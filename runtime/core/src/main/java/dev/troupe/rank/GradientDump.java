@@ -10,8 +10,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The gradients of one step before clipping, in a file, to compare Troupe with another program. A tied table has the sum of
- * both ends. Any thread.
+ * The gradients of one step before clipping, in a file for comparison with another program. A tied table has the sum of both
+ * ends. Any thread.
  */
 public final class GradientDump {
     private final long step;
@@ -26,7 +26,7 @@ public final class GradientDump {
     /**
      * @param step from 0
      * @param file the safetensors file to write
-     * @param writerCount number of contributions: one of each rank for each of its stages
+     * @param writerCount number of contributions: one for each stage of each rank
      */
     public GradientDump(long step, Path file, int writerCount) {
         this.step = step;
@@ -39,8 +39,8 @@ public final class GradientDump {
     }
 
     /**
-     * Adds a rank's part of the gradients of one stage; the last call writes the file. A rank that repeats the step adds the
-     * same part again, which counts once.
+     * Adds a rank's part of the gradients of one stage; the last call writes the file. If a rank repeats the step, its
+     * second part is ignored.
      */
     public synchronized void add(int rank, int stage, Collection<TensorPart> gradients) {
         if (!done.add(new Writer(rank, stage))) {

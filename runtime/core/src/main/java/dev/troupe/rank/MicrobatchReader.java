@@ -14,10 +14,10 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The reader of a rank's microbatches. In a tensor-parallel group the first rank reads the rows and broadcasts them, so that
- * one rank of the group needs the data.
+ * The reader of a rank's microbatches. In a tensor-parallel group the first rank reads the rows and broadcasts them, so only
+ * this rank needs the data.
  *
- * <p>Thread rule: the rank's thread, except {@link #lengthOf} and {@link #relativeLength}, which any thread may ask.
+ * <p>Thread rule: the rank's thread; {@link #lengthOf} and {@link #relativeLength} on any thread.
  */
 final class MicrobatchReader implements AutoCloseable {
     private static final int ROOT = 0;
@@ -28,9 +28,9 @@ final class MicrobatchReader implements AutoCloseable {
     private final Optional<CollectiveGroup> tensorGroup;
     private final ExchangeThread exchanges;
     private final MicrobatchRows rows;
-    /** The arrays of the rows in use. */
+    /** The arrays of {@link #rows} in use. */
     private final List<int[]> arrays;
-    // Shared, since the other ranks' threads read it. The arrays, one after the other, and the number of targets.
+    // Shared, since threads of other ranks read it. Layout: the arrays in order, then the number of targets.
     private final Arena arena = Arena.ofShared();
     private final MemorySegment exchange;
 
@@ -53,7 +53,7 @@ final class MicrobatchReader implements AutoCloseable {
         return (long) array * rows.inputs().length * Integer.BYTES;
     }
 
-    /** Returns the tokens of each sequence of a microbatch of the rank's pipeline, which every rank finds by itself. */
+    /** Returns the tokens in each sequence of a microbatch of the rank's pipeline. */
     int lengthOf(Pass.Kind kind, long step, int microbatch) {
         return switch (kind) {
             case TRAINING -> node.data().batches().lengthOf(step, node.plan().globalMicrobatch(rank, microbatch),
@@ -62,7 +62,7 @@ final class MicrobatchReader implements AutoCloseable {
         };
     }
 
-    /** Returns the length of the sequences of an action's microbatch over the longest of the run. */
+    /** Returns the sequence length of an action's microbatch, divided by the longest of the run. */
     double relativeLength(Pass pass, Action action) {
         Rows steps = node.plan().rows();
         int length = lengthOf(pass.kind(), steps.stepOf(action, pass), steps.microbatchInStep(pass.kind(), action));
@@ -74,7 +74,7 @@ final class MicrobatchReader implements AutoCloseable {
         return isRoot;
     }
 
-    /** Reads a microbatch of the rank's pipeline, if this rank {@link #isReader reads}. */
+    /** Reads a microbatch of the rank's pipeline, if this rank {@linkplain #isReader reads}. */
     void read(Pass pass, int microbatch) {
         switch (pass.kind()) {
             case TRAINING ->
@@ -84,7 +84,7 @@ final class MicrobatchReader implements AutoCloseable {
         }
     }
 
-    /** Returns the microbatch that the tensor group's reader has read; waits for it. */
+    /** Returns the microbatch that the group's reader has read; waits for it. */
     MicrobatchRows share(Pass pass, int microbatch) {
         rows.setTokenCount(
                 node.plan().stageSettings().microbatchSize() * lengthOf(pass.kind(), pass.step(), microbatch));

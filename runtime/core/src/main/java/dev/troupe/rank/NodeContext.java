@@ -19,20 +19,12 @@ import java.util.function.Supplier;
 /**
  * The parts that all ranks of a node share. Any thread may read it.
  *
- * @param plan the plan of the run
- * @param checkpoints the checkpoints of the run
- * @param gradientDump writes the gradients of one step, if requested
+ * @param gradientDump the writer of one step's gradients, if requested
  * @param pauses the times in which this process did not run
- * @param faults the faults that are injected
  */
 public record NodeContext(TrainingPlan plan, Links links, Devices devices, Start start, Data data, Recovery recovery,
         CheckpointStore checkpoints, Optional<GradientDump> gradientDump, Pauses pauses, FaultInjector faults) {
-    /**
-     * The ways to other ranks.
-     *
-     * @param transport carries tensors between ranks
-     * @param groups the process groups of ranks
-     */
+    /** The paths to other ranks. */
     public record Links(Transport transport, RankGroups groups) {
     }
 
@@ -40,7 +32,7 @@ public record NodeContext(TrainingPlan plan, Links links, Devices devices, Start
      * The devices of ranks.
      *
      * @param engines opens the engine of a rank, by its number
-     * @param clocks gives a rank the work clock of its engine
+     * @param clocks supplies the work clock of a rank's engine
      */
     public record Devices(IntFunction<CheckedEngine> engines, Supplier<WorkClock> clocks) {
     }
@@ -57,8 +49,8 @@ public record NodeContext(TrainingPlan plan, Links links, Devices devices, Start
     /**
      * The data of the run.
      *
-     * @param batches the batches of the training data
-     * @param validation the batches of the validation loss, if it is measured
+     * @param batches the training data
+     * @param validation the data of the validation loss, if it is measured
      */
     public record Data(Batches batches, Optional<ValidationBatches> validation) {
     }
@@ -66,14 +58,14 @@ public record NodeContext(TrainingPlan plan, Links links, Devices devices, Start
     /**
      * The means to recover from a failure.
      *
-     * @param snapshots the states from which ranks start again; empty if a failure ends the run
-     * @param copies sends snapshots to other nodes
-     * @param warmsUp whether a node without ranks warms up for the ranks that it may take over
+     * @param snapshots the states from which ranks restart; empty if a failure ends the run
+     * @param copies the routes of snapshots to other nodes
+     * @param warmsUp whether a node without ranks warms up for a takeover
      */
     public record Recovery(Optional<Snapshots> snapshots, CopyRoutes copies, boolean warmsUp) {
     }
 
-    /** Returns the same for ranks that warm up, without a way to another rank or to the state and files of the run. */
+    /** Returns a context for ranks that warm up, without access to other ranks, or to state and files of the run. */
     NodeContext forWarmUp(Transport alone, RankGroups aloneIn, Snapshots kept) {
         return new NodeContext(plan, new Links(alone, aloneIn), devices, new Start(RankResources.NOTHING, false, 0),
                 data,

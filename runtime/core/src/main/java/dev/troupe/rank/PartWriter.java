@@ -20,11 +20,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * The writer of checkpoint parts during training, from the snapshots of a node's ranks. Each checkpoint has a thread of its
- * own, so that neither a rank nor a later checkpoint waits for a disk that hangs. Belongs to the node's actor.
+ * The writer of checkpoint parts during training, from the snapshots of a node's ranks. Each checkpoint has its own thread,
+ * so a disk that hangs delays neither a rank nor a later checkpoint. Thread rule: the node's actor.
  */
 public final class PartWriter {
-    /** A rank with the pinned snapshots of its stages, for its part. */
+    /** A rank with the pinned snapshots of all its stages. */
     private record Pinned(int rank, List<PinnedState> stages) implements AutoCloseable {
         @Override
         public void close() {
@@ -32,12 +32,12 @@ public final class PartWriter {
         }
     }
 
-    /** Oftener than the coordinator looks for it, and seldom enough to cost nothing. */
+    /** More often than the coordinator checks for progress, and too seldom to have a cost. */
     private static final Duration REPORT_EVERY = Duration.ofMillis(100);
 
     private final Set<Thread> threads = ConcurrentHashMap.newKeySet();
 
-    /** Writes the parts of these ranks as they are now; {@code answers} receives each result, on any thread. */
+    /** Writes the parts of these ranks from their present snapshots; {@code answers} receives each result, on any thread. */
     public void start(CheckpointAttempt attempt, List<Integer> ranks, NodeContext node,
             Consumer<CheckpointEvent> answers) {
         List<Pinned> pinned = new ArrayList<>();
@@ -56,7 +56,7 @@ public final class PartWriter {
                         Progress.heardBy(new Moving(attempt, answers), () -> write(node, attempt, rank))))));
     }
 
-    /** Reports now and then that bytes are written. */
+    /** Reports from time to time that bytes are written. */
     private static final class Moving implements Runnable {
         private final CheckpointAttempt attempt;
         private final Consumer<CheckpointEvent> answers;
@@ -77,7 +77,7 @@ public final class PartWriter {
         }
     }
 
-    /** All stages of a rank, or none. */
+    /** Pins all stages of a rank, or none. */
     private static Optional<Pinned> pin(NodeContext node, int rank, long stepsDone) {
         List<Integer> stages = node.plan().stagesOf(rank);
         Pinned pinned = new Pinned(rank, stages.stream()
@@ -103,7 +103,7 @@ public final class PartWriter {
     }
 
     /**
-     * Writes a rank's part, with the faults that are due there.
+     * Writes a rank's part, with the injected faults of its stages.
      *
      * @throws CheckpointException if it cannot be written
      */

@@ -15,7 +15,7 @@ import dev.troupe.rank.pulse.WatchedGroup;
 import java.util.Optional;
 
 /**
- * The process groups of one incarnation of a rank, with the thread on which it exchanges tensors while its stages compute.
+ * The process groups of one incarnation of a rank, with its thread of exchanges.
  *
  * <p>Thread rule: any thread.
  */
@@ -43,18 +43,17 @@ final class RankCollectives {
         return tensor;
     }
 
-    /** Returns the thread of exchanges, which also adds up the time that the stages wait for other ranks. */
     ExchangeThread thread() {
         return thread;
     }
 
-    /** Returns the rank's share of each layer; the engine that shares it out is the rank's. */
+    /** Returns the rank's share of each layer, for the rank's engine. */
     TensorShare tensorShare() {
         return tensor.map(group -> new TensorShare(new EngineGroup(group, engine, thread::waited),
                 plan.sharesSequence())).orElse(TensorShare.ALL);
     }
 
-    /** Returns the rank's share of the state that several ranks have in common. */
+    /** Returns the rank's share of the state that its data-parallel group has in common. */
     DataShare dataShare() {
         Reduction sum = plan.stageSettings().roundsGradients() ? Reduction.SUM_OF_ROUNDED : Reduction.SUM;
         return data.map(group -> new DataShare(new EngineGroup(group, engine, sum), plan.zero(), thread))
@@ -69,7 +68,7 @@ final class RankCollectives {
         return data.map(CollectiveGroup::bytesSent).orElse(0L);
     }
 
-    /** Ends the collectives of this rank, and so the collectives of the other members. */
+    /** Ends the collectives of this rank, and thereby the collectives of the other members. */
     void leave() {
         tensor.ifPresent(CollectiveGroup::close);
         data.ifPresent(CollectiveGroup::close);

@@ -15,16 +15,16 @@ import dev.troupe.transport.TransportListener;
 import java.util.Optional;
 
 /**
- * The inbox of one incarnation of a rank: everything that the node's transport reports to it. It files landed tensors,
- * returns read ones to the outbox, traces both, and passes events on to the rank's actor.
+ * The inbox of one incarnation of a rank: it handles everything that the node's transport reports to the rank. It files
+ * landed tensors, returns read ones to the outbox, traces both, and forwards events to the rank's actor.
  *
- * <p>Thread rule: the transport's thread, one call at a time. What it calls is safe on any thread, and none of it blocks.
+ * <p>Thread rule: the transport's thread, one call at a time; no call blocks.
  */
 record RankInbox(RankMessages messages, RankTensors tensors, RankTrace trace, Outbox<Tensor> outbox,
         RankListener listener)
         implements
             TransportListener {
-    /** The buffer of a message that is of no use, since it came before or the plan does not have it, is granted again. */
+    /** Files a message. The buffer of a duplicate, or of a message that is not in the plan, is granted again. */
     @Override
     public void onLanded(MessageId id, Tensor tensor, int rows) {
         Optional<Action> known = messages.actionOf(id.message());
@@ -69,7 +69,7 @@ record RankInbox(RankMessages messages, RankTensors tensors, RankTrace trace, Ou
         }
     }
 
-    /** After the end of the transport the outbox would get back everything that it hands over, so it is retired first. */
+    /** Retires the outbox before the transport ends: otherwise the outbox would get back all tensors that it hands over. */
     @Override
     public void onFault(TransportFault fault) {
         if (fault instanceof TransportFault.TransportEnded) {

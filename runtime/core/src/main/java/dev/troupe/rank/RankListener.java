@@ -3,16 +3,16 @@ package dev.troupe.rank;
 import dev.troupe.protocol.rank.RankEvent;
 import dev.troupe.transport.TransportFault;
 
-/** The receiver of a rank's events outside its stages. Thread rule: any thread may call it. */
+/** The receiver of a rank's events outside its stages. Thread rule: any thread. */
 public interface RankListener {
-    /** A message has landed. */
+    /** Handles a landed message. */
     void moved(RankEvent event);
 
     void epochBegun(int epoch);
 
-    /** A message may never come, or the transport has ended. */
+    /** Handles the loss of a message, or the end of the transport. */
     void transportFailed(TransportFault fault);
 
-    /** The rank's actor is to fail with this, as if it had thrown it. */
+    /** Makes the rank's actor fail, as if it had thrown this. */
     void breakDown(RuntimeException failure);
 }

@@ -33,8 +33,8 @@ import org.slf4j.LoggerFactory;
 /**
  * The resources that the stages of one rank share: engine, outbox, the tensors between stages, the rank's groups.
  *
- * <p>Thread rule: {@link #open} on the rank's thread, {@link #newTraffic} by one caller, the rest on any thread. Closed by
- * the node, after the transport (which reads and writes tensors) and after the rank's actors.
+ * <p>Thread rule: {@link #open} on the rank's thread, {@link #newTraffic} by one caller, the rest on any thread. The node
+ * closes them after the rank's actors and after the transport, which reads and writes tensors.
  */
 public final class RankResources {
     private static final Logger LOG = LoggerFactory.getLogger(RankResources.class);
@@ -63,7 +63,7 @@ public final class RankResources {
     private Traffic reportedTraffic = Traffic.NONE;
 
     /**
-     * @param stepsDone steps done at the start: the weights are those after them
+     * @param stepsDone steps done at the start; the weights are those after them
      */
     public RankResources(Incarnation incarnation, long stepsDone, NodeContext node) {
         int rank = incarnation.rank();
@@ -97,7 +97,7 @@ public final class RankResources {
         return incarnation;
     }
 
-    /** Returns the steps that were done when this incarnation started. */
+    /** Returns the steps done at the start of this incarnation. */
     public long stepsDone() {
         return stepsDone;
     }
@@ -126,18 +126,17 @@ public final class RankResources {
         return tensors;
     }
 
-    /** Returns a new machine for the rank, which obeys the coordinator under which it was started. */
+    /** Returns a new machine for the rank; it obeys the coordinator under which the incarnation was started. */
     public RankMachine machine() {
         return new RankMachine(rank(), incarnation.term(), plan.row(Pass.Kind.TRAINING, rank()),
                 plan.row(Pass.Kind.VALIDATION, rank()));
     }
 
-    /** Returns the telemetry of the rank, which goes to this receiver. */
     public RankTelemetry telemetry(RankTelemetry.Receiver receiver) {
         return new RankTelemetry(rank(), plan, trace, bits, data::relativeLength, receiver);
     }
 
-    /** Builds a stage, with the weights the run or this incarnation starts from, and grants its first credits. */
+    /** Builds a stage with the weights from which the run or this incarnation starts, and grants its first credits. */
     public StageWorker open(int index) {
         boolean isNew = stepsDone == node.start().firstStep();
         Stage stage = Stage.create(engine, plan.partition(), index, plan.stageSettings(index),
@@ -154,7 +153,7 @@ public final class RankResources {
         return new StageWorker(stage, engine, ops, hook, trace, bits, collectives.thread(), plan.endOfUpdate());
     }
 
-    /** Reads the frozen weights alone, which no snapshot has. */
+    /** Reads only the frozen weights; snapshots do not contain them. */
     private void readFrozen(String name, Shape shape, DataType type, MemorySegment target) {
         if (!plan.model().parameters().get(name).isTrained()) {
             node.start().weights().read(name, shape, type, target);
@@ -190,12 +189,12 @@ public final class RankResources {
         }
     }
 
-    /** Ends the collectives of this rank, and so the collectives of the other members of its groups. */
+    /** Ends the collectives of this rank, and thereby the collectives of the other members of its groups. */
     public void leaveGroups() {
         collectives.leave();
     }
 
-    /** Ends this incarnation: it hands nothing over any more, and waits for no other rank. */
+    /** Ends this incarnation: it sends nothing more, and waits for no other rank. */
     public void letGo() {
         outbox.retire();
         leaveGroups();
@@ -203,7 +202,7 @@ public final class RankResources {
         collectives.thread().shutDown(); // the tasks that it has fail at once, and so does the stage that waits for them
     }
 
-    /** After {@link #letGo} and the end of the actors: frees all memory, unless the transport may still use it. */
+    /** Frees all memory, unless the transport may still use it. Called after {@link #letGo} and the end of the actors. */
     public boolean closeIfEnded() {
         boolean hasEnded = outbox.isReleased() && collectives.thread().hasEnded();
         if (hasEnded) {
@@ -212,12 +211,12 @@ public final class RankResources {
         return hasEnded;
     }
 
-    /** After {@link #letGo} and the end of the actors and of the transport: frees all memory. */
+    /** Frees all memory. Called after {@link #letGo} and the end of the actors and of the transport. */
     public void close(long deadlineNanos) {
         if (collectives.thread().awaitEnd(deadlineNanos)) {
             free();
         } else {
-            // Memory a thread still computes on must not be freed under it; it goes with the process.
+            // The memory is not freed while a thread computes on it; it is lost until the process ends.
             LOG.warn("rank {} still exchanges tensors long after it was stopped", rank());
         }
     }

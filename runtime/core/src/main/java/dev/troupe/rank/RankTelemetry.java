@@ -14,25 +14,25 @@ import java.util.List;
 
 /**
  * The telemetry of one incarnation of a rank: the times of its stages, the trace of its steps and the digests of its
- * results, each reported when the step has it.
+ * results. Each is reported at the end of its step.
  *
  * <p>Thread rule: the thread of the rank's actor.
  */
 public final class RankTelemetry {
-    /** The most actions with times that fit a control message to another process. */
+    /** Maximum number of actions with times in one control message. */
     private static final int MOST_TRACED_ELSEWHERE = 5_000;
-    /** The most digests that fit one, of 9 bytes each. */
+    /** Maximum number of digests in one control message, of 9 bytes each. */
     public static final int MOST_DIGESTS_ELSEWHERE = 25_000;
 
     /** The receiver of a rank's telemetry. */
     public interface Receiver {
-        /** Whether it is in another process, so that reports must fit a control message. Larger ones are left out. */
+        /** Whether it is in another process; then reports larger than a control message are left out. */
         boolean isElsewhere();
 
-        /** The shortest times of the stages in the pass of a step. */
+        /** Receives the shortest times of the stages in the pass of a step. */
         void timed(long step, List<StageTime> times);
 
-        /** The times of every action of the row of a step. */
+        /** Receives the times of every action in the row of a step. */
         void traced(long step, RankTimes times);
 
         void digested(long step, RankBits bits);
@@ -61,7 +61,7 @@ public final class RankTelemetry {
         }
     }
 
-    /** An action has ended after so many nanoseconds on the clock of the host. */
+    /** Handles the end of an action; {@code nanos} is its duration on the host's clock. */
     public void actionEnded(Pass pass, Action action, long nanos) {
         times.ended(pass, action, nanos);
         if (rows.overlap() && action.kind() == plan.endOfUpdate()) {
@@ -69,7 +69,7 @@ public final class RankTelemetry {
         }
     }
 
-    /** The rank has done a step of a pass, except for its update. */
+    /** Handles the end of a step within a pass; its update is still to come. */
     public void stepMeasured(Pass pass, long step) {
         if (pass.kind() == Pass.Kind.TRAINING) {
             int inRow = (int) (step - pass.step());
@@ -80,7 +80,7 @@ public final class RankTelemetry {
         }
     }
 
-    /** The rank is at the end of a row that begins with this step, and has the new weights. */
+    /** Handles the end of a row that begins with this step; the weights are updated. */
     public void updated(long step) {
         RankTimes taken = trace.take();
         if (!receiver.isElsewhere() || taken.ends().length <= MOST_TRACED_ELSEWHERE) {

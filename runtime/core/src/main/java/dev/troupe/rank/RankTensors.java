@@ -15,17 +15,17 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The tensors of one rank between two stages: landed and not used yet, or computed and not handed to the transport yet. A
- * tensor is filed by pass and action: a landed one by its receive, a computed one by its send. Stages of one rank hand
- * over under the receive.
+ * The tensors of one rank between two stages: received and not yet used, or computed and not yet handed to the transport. A
+ * tensor is filed by pass and action: a received one by its receive, a computed one by its send. Between stages of the same
+ * rank it is filed by the receive.
  *
- * <p>Thread rule: the rank's thread, except {@link #land}, {@link #discard} and {@link #send}, which any thread may call.
+ * <p>Thread rule: the rank's thread; {@link #land}, {@link #discard} and {@link #send} on any thread.
  */
 public final class RankTensors implements RankSide {
     private record Key(long pass, Action message) {
     }
 
-    /** A tensor, of which a message fills the first rows. */
+    /** A tensor; the message fills its first rows. */
     private record Held(Tensor tensor, int rows) {
     }
 
@@ -49,12 +49,12 @@ public final class RankTensors implements RankSide {
         this.hook = hook;
     }
 
-    /** Files a message of so many rows that has landed for a receive; returns false, and does not, if it came before. */
+    /** Files a received message; returns false, and leaves it to the caller, if it is a duplicate. */
     boolean land(Action receive, long pass, Tensor tensor, int rows) {
         return tensors.putIfAbsent(new Key(pass, receive), new Held(tensor, rows)) == null;
     }
 
-    /** Gives the buffer of a message that is not wanted back to the transport. */
+    /** Returns the buffer of an unwanted message to the transport. */
     public void discard(Action receive, long pass) {
         grant(receive, remove(receive, pass).tensor());
     }

@@ -13,7 +13,7 @@ import dev.troupe.stage.Stage;
 
 /**
  * The records of a rank's results: digests of tensors, the gradients of a step in a file, and the snapshots from which
- * stages start again.
+ * stages restart.
  *
  * <p>Thread rule: the rank's thread.
  */
@@ -54,7 +54,7 @@ record RankWatch(int rank, NodeContext node, Engine engine, Outbox<Tensor> outbo
         bits.weights(stage);
     }
 
-    /** A rank that was given up keeps no snapshot: its successor may have begun from the one before. */
+    /** Keeps a snapshot, unless the rank was given up: its successor may have started from the previous snapshot. */
     @Override
     public void ended(Stage stage, Pass pass) {
         if (!node.plan().rows().overlap()) {

@@ -16,7 +16,7 @@ import dev.troupe.weights.TensorPart;
 import java.util.List;
 
 /**
- * One stage with what happens around its actions: faults, times, the trace.
+ * One stage with the hooks around its actions: faults, times, the trace.
  *
  * <p>Thread rule: the rank's thread.
  */
@@ -32,8 +32,8 @@ public final class StageWorker {
     private long lastNanos;
 
     /**
-     * @param exchanges adds up the time for which the stages of the rank wait for other ranks
-     * @param endOfUpdate the kind of action with which the stage has the weights after an update
+     * @param exchanges adds up the time that the stages of the rank wait for other ranks
+     * @param endOfUpdate the kind of action after which the stage has the updated weights
      */
     StageWorker(Stage stage, Engine engine, StageOps ops, StepHook hook, RankTrace trace, BitRecorder bits,
             ExchangeThread exchanges, Kind endOfUpdate) {
@@ -47,7 +47,7 @@ public final class StageWorker {
         this.endOfUpdate = endOfUpdate;
     }
 
-    /** Does an action and hands its sends to the transport. */
+    /** Performs an action and hands its sends to the transport. */
     public ActionResult run(ActionRequest request) {
         Action action = request.action();
         Pass pass = request.pass();
@@ -83,22 +83,22 @@ public final class StageWorker {
         return kind == Kind.NORM || kind == Kind.SNAPSHOT || kind == endOfUpdate;
     }
 
-    /** Returns how long the last action took, without its sends and without waits for other ranks, in nanoseconds. */
+    /** Returns the duration of the last action in nanoseconds, without its sends and without waits for other ranks. */
     public long lastNanos() {
         return lastNanos;
     }
 
-    /** Returns the rows that the message of a receive of the stage must have. */
+    /** Returns the expected rows of the message of a receive. */
     int rowsOf(Action receive, Pass pass) {
         return ops.rowsOf(receive, pass);
     }
 
-    /** Returns weights and optimizer state as files have them, without copies that another rank writes. */
+    /** Returns weights and optimizer state in file layout, without copies that another rank writes. */
     public List<TensorPart> state() {
         return parts(engine, stage.state());
     }
 
-    /** Returns tensors of a stage as files have them, without copies that another rank writes. */
+    /** Returns tensors in file layout, without copies that another rank writes. */
     static List<TensorPart> parts(Engine engine, List<StateTensor> tensors) {
         return tensors.stream().filter(named -> !named.copy())
                 .map(named -> new TensorPart(

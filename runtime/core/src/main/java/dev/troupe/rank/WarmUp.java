@@ -12,23 +12,26 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The warm-up of a node without ranks: it {@linkplain WarmUpRun runs} a rank of each place that it may take over, so that
- * its JVM has compiled the code and its libraries have prepared their kernels before it counts. The last place comes first,
- * since it has most kinds of work. A thread pauses after each action for the time that it took, and ends when steps get no
- * quicker. A failure is logged, and has no other effect.
+ * The warm-up of a node without ranks. For each place that the node may take over, it {@linkplain WarmUpRun runs} one rank,
+ * so that the JVM compiles the code and the libraries prepare their kernels in advance. The last place comes first, since it
+ * has most kinds of work. The thread pauses after each action for the action's duration, and ends when steps get no faster.
+ * A failure is logged, and has no other effect.
  *
  * <p>Thread rule: any thread.
  */
 public final class WarmUp {
     private static final Logger LOG = LoggerFactory.getLogger(WarmUp.class);
 
-    /** With the pauses. */
+    /** Including the pauses. */
     private static final Duration LONGEST = Duration.ofSeconds(30);
-    /** For each place. Compilers run during the steps, so one that is no quicker may be followed by one that is. */
+    /**
+     * Number of steps without a gain that ends the warm-up of a place. One is not enough, since compilers run during the
+     * steps.
+     */
     private static final int NO_QUICKER = 2;
-    /** The gain that counts as quicker; steps differ by less anyway. */
+    /** The gain that counts as faster; smaller differences are noise. */
     private static final double QUICKER = 0.9;
-    /** Longer than an action takes, even the first of its kind. */
+    /** Longer than any action takes, even the first of its kind. */
     private static final Duration THREAD_END = Duration.ofSeconds(10);
 
     private final NodeContext node;
@@ -36,7 +39,7 @@ public final class WarmUp {
     private final CountDownLatch stopped = new CountDownLatch(1);
     private final long startNanos = System.nanoTime();
     private final Thread thread;
-    // Of the thread.
+    // The fields below belong to the thread.
     private int steps;
     private long slowestNanos;
     private long quickestNanos = Long.MAX_VALUE;
@@ -48,9 +51,9 @@ public final class WarmUp {
     }
 
     /**
-     * Begins.
+     * Begins a warm-up.
      *
-     * @param events receives the result in words, on the warm-up's thread, when all its memory is free
+     * @param events receives the result as text, on the warm-up's thread, after all its memory is freed
      */
     public static WarmUp start(NodeContext node, Consumer<String> events) {
         WarmUp warmUp = new WarmUp(node, events);
@@ -58,12 +61,12 @@ public final class WarmUp {
         return warmUp;
     }
 
-    /** Lets no other action begin. */
+    /** Prevents the next action; returns at once. */
     void stop() {
         stopped.countDown();
     }
 
-    /** Stops it; when this returns all its memory is free. */
+    /** Stops the warm-up and waits until its memory is freed. */
     public void end() {
         stop();
         try {
@@ -99,7 +102,7 @@ public final class WarmUp {
         return nanos / 1e9;
     }
 
-    /** Returns whether it was not cut short. */
+    /** Returns false if it was stopped early. */
     private boolean warmUpAll() {
         for (List<Integer> place : node.plan().places().reversed()) {
             try (Snapshots kept = new Snapshots(false)) {
@@ -128,7 +131,7 @@ public final class WarmUp {
         return true;
     }
 
-    /** Leaves the cores to nodes that train on this machine; whether to continue. */
+    /** Leaves the cores to nodes that train on this machine; returns whether to continue. */
     private boolean pause(long nanos) {
         try {
             return !stopped.await(nanos, TimeUnit.NANOSECONDS)

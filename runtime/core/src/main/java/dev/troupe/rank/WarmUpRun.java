@@ -26,8 +26,8 @@ import java.util.Queue;
 import java.util.function.LongPredicate;
 
 /**
- * A rehearsal of one rank that takes over: it opens its stages as of a given step, walks its row of the next step and keeps
- * its results, with the code and the sizes of the run.
+ * A rehearsal of a takeover by one rank: it opens its stages after a given step, walks its row of the next step and keeps
+ * its results. Code and sizes are those that the run uses.
  *
  * <p>Thread rule: one thread.
  */
@@ -54,7 +54,7 @@ final class WarmUpRun implements AutoCloseable {
     /**
      * @param node the node that warms up; no file or state of the run is touched
      * @param kept the snapshots of warm-up runs
-     * @param stepsDone the steps that this rank has warmed up
+     * @param stepsDone steps that this rank has warmed up
      * @param pace receives the nanoseconds of each action, and returns whether the next may begin
      */
     WarmUpRun(NodeContext node, Snapshots kept, int number, int stepsDone, LongPredicate pace) {
@@ -67,7 +67,7 @@ final class WarmUpRun implements AutoCloseable {
         this.pace = pace;
     }
 
-    /** Runs the whole rehearsal, and returns true; or false as soon as {@code pace} ends it. */
+    /** Runs the rehearsal; returns false if {@code pace} ended it. */
     boolean run() {
         rank.listen(new Arrivals());
         for (int stage : rank.stages()) {
@@ -89,7 +89,7 @@ final class WarmUpRun implements AutoCloseable {
         return isDone;
     }
 
-    /** The time of the actions, without the pauses between them. */
+    /** Returns the time of the actions, without the pauses between them. */
     long nanos() {
         return nanos;
     }
@@ -114,7 +114,7 @@ final class WarmUpRun implements AutoCloseable {
         }
     }
 
-    /** Returns all messages of other ranks in the pass. */
+    /** Returns the pass's messages from other ranks. */
     private List<WarmUpTransport.Message> messages() {
         int epoch = rank.incarnation().epoch();
         List<WarmUpTransport.Message> messages = new ArrayList<>();
@@ -156,7 +156,6 @@ final class WarmUpRun implements AutoCloseable {
         }
     }
 
-    /** Frees all memory. */
     @Override
     public void close() {
         rank.letGo();

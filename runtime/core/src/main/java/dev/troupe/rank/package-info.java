@@ -1,5 +1,5 @@
 /**
- * The resources of a rank: its engine, groups and tensors, its inbox and outbox, telemetry, microbatches, the parts of
- * checkpoints, the routes of copies, the warm-up of a standby. No actor in it.
+ * The resources of a rank: engine, groups, tensors, inbox and outbox, telemetry, microbatches, checkpoint parts, the routes
+ * of copies, and the warm-up of a standby. It has no actor.
  */
 package dev.troupe.rank;

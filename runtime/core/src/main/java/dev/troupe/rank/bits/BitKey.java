@@ -1,8 +1,8 @@
 package dev.troupe.rank.bits;
 
 /**
- * The key of a digest, independent of the pipeline: two runs that agree to the bit have the same digests for their common
- * keys, whatever their stages and schedules are.
+ * The key of a digest, independent of the pipeline: two runs with equal bits have equal digests for their common keys,
+ * whatever their stages and schedules are.
  *
  * @param what the kind of output
  * @param microbatch its number in the step over all pipelines; {@link #NONE} for gradients and values of parameters
@@ -12,7 +12,6 @@ package dev.troupe.rank.bits;
  * @param tensorRank the place in the tensor-parallel group
  */
 public record BitKey(What what, int microbatch, int layer, String tensor, int data, int tensorRank) {
-    /** The value for no microbatch, and for no data rank. */
     public static final int NONE = -1;
 
     /** The kinds of output, in their order in a step. */
@@ -25,7 +24,7 @@ public record BitKey(What what, int microbatch, int layer, String tensor, int da
         RECEIVED_GRADIENT("RECV_B"),
         /** The gradient for the input of a layer. */
         GRADIENT("I"),
-        /** The gradient of a parameter, before ranks with the same weights add theirs up if they do so once. */
+        /** The gradient of a parameter. If ranks with the same weights sum gradients once in a step: before that sum. */
         WEIGHT_GRADIENT("W"),
         /** A parameter after the update. */
         WEIGHT("UPDATE");
@@ -36,7 +35,7 @@ public record BitKey(What what, int microbatch, int layer, String tensor, int da
             this.action = action;
         }
 
-        /** Returns the action that makes it, in the plan's words. */
+        /** Returns the action that makes the output, as plans write it. */
         public String action() {
             return action;
         }

@@ -23,8 +23,8 @@ import java.util.Set;
 import java.util.stream.IntStream;
 
 /**
- * The place of each digest of a step in an array: all of rank 0, then all of rank 1, and so on. The digests of a rank's
- * weights come last, since they are known after the others. It follows from the plan alone. Immutable.
+ * The place of each digest of a step in an array, derived from the plan: all of rank 0, then all of rank 1, and so on. A
+ * rank's digests of weights come last, since they are known last. Immutable.
  */
 public final class BitLayout {
     private final List<Integer> starts = new ArrayList<>();
@@ -37,7 +37,6 @@ public final class BitLayout {
         }
     }
 
-    /** Returns the layout of a run's steps. */
     public static BitLayout of(TrainingPlan plan) {
         return new BitLayout(IntStream.range(0, plan.rankCount()).mapToObj(rank -> new Rank(plan, rank)).toList());
     }
@@ -46,7 +45,7 @@ public final class BitLayout {
         return Collections.unmodifiableList(keys);
     }
 
-    /** Returns whether ranks with the same weights add gradients up after each microbatch. */
+    /** Returns whether ranks with the same weights sum gradients after each microbatch. */
     static boolean sharesGradients(TrainingPlan plan) {
         return plan.ranks().data() > 1 && plan.zero().includes(Zero.GRADIENTS);
     }
@@ -60,9 +59,9 @@ public final class BitLayout {
         private static final int NOWHERE = -1;
 
         private final List<BitKey> keys = new ArrayList<>();
-        /** For each kind of output and layer the place of the first microbatch; the others follow. */
+        /** The place of the first microbatch, for each kind of output and layer; the other microbatches follow. */
         private final int[][] microbatches;
-        /** For each kind of output and layer the places of its tensors. */
+        /** The places of the tensors, for each kind of output and layer. */
         private final Map<What, List<Map<String, Integer>>> tensors = new EnumMap<>(What.class);
         private final int firstOfWeights;
 
@@ -104,7 +103,7 @@ public final class BitLayout {
             }
         }
 
-        /** A stage has both halves of a block as one layer. */
+        /** Returns the ranges of layers that a stage computes as one layer: both halves of a block. */
         private static List<LayerRange> blocks(ModelSpec model, LayerRange layers) {
             List<LayerRange> blocks = new ArrayList<>();
             for (int layer = layers.first(); layer <= layers.last(); layer++) {
@@ -164,7 +163,7 @@ public final class BitLayout {
             return keys.size();
         }
 
-        /** Returns the place of the first digest that is known only after the update. */
+        /** Returns the first place of the digests that are known only after the update. */
         int firstOfWeights() {
             return firstOfWeights;
         }

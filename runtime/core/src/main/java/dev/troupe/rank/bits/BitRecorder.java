@@ -23,33 +23,32 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The digests of one incarnation of a rank in the training step in progress, or in the steps that overlap. An engine that
- * computes late makes them itself, and they are read when the rank has waited for it anyway; for other engines the host
- * makes them. Nothing is allocated while a step runs.
+ * The digests of one incarnation of a rank in the training step in progress, or in overlapping steps. An asynchronous engine
+ * computes them itself; they are read at the next point at which the rank waits for the engine anyway. For other engines the
+ * host computes them. No allocation during a step.
  *
- * <p>Thread rule: the rank's thread, but {@link #takeFirst} and {@link #takeWeights} on the thread of the rank's actor,
- * while the rank does nothing of that step.
+ * <p>Thread rule: the rank's thread. {@link #takeFirst} and {@link #takeWeights} on the thread of the rank's actor, while
+ * the rank does nothing of that step.
  */
 public final class BitRecorder {
     private final int rank;
     private final BitLayout.Rank layout;
-    /** Whether gradients are added up over ranks after each microbatch, so that a rank has none of its own. */
+    /** Whether gradients are summed over ranks after each microbatch, so that a rank has none of its own. */
     private final boolean sharesGradients;
     private final Engine engine;
     private final TensorDigest host;
     private final boolean records;
     private final int microbatchesPerStep;
-    // Steps that overlap take them in turn.
+    // Overlapping steps use them alternately.
     private final Step[] steps;
     private Step current;
-    /** The tensors of each stage; the same always. */
+    /** The tensors of each stage, which never change. */
     private final Map<Stage, List<StateTensor>> weights = new IdentityHashMap<>();
 
-    /** The digests of a step. */
     private final class Step {
         /** By place; {@link RankBits#NONE} if there is none. */
         private final long[] values;
-        /** The digests that an engine that computes late makes, in the order of the values; null for others. */
+        /** The digests from an asynchronous engine, in the order of the values; null for other engines. */
         private final Tensor digests;
         /** The host's copy of the digests. */
         private final MemorySegment copy;
@@ -83,8 +82,6 @@ public final class BitRecorder {
     }
 
     /**
-     * Creates the recorder of an incarnation of a rank.
-     *
      * @param engine the rank's engine; if it computes nothing there are no digests
      */
     public BitRecorder(int rank, TrainingPlan plan, Engine engine) {
@@ -96,7 +93,7 @@ public final class BitRecorder {
         this.records = engine.holdsValues() && layout.count() > 0;
         Plan rows = plan.training().plan();
         this.microbatchesPerStep = rows.microbatchesPerStep();
-        // One more than overlap: the records of a step are taken while the rank computes the next one.
+        // One more than overlap: the digests of a step are taken while the rank computes the next one.
         this.steps = new Step[plan.rows().overlap() ? plan.stepsAtOnce(rank) + 1 : 1];
         if (records) {
             Arrays.setAll(steps, _ -> new Step());
@@ -111,7 +108,7 @@ public final class BitRecorder {
         }
     }
 
-    /** Records for this step of the row from now on. */
+    /** Selects the step of the row for which outputs are recorded from now on. */
     public void enter(int stepInRow) {
         current = steps[stepInRow % steps.length];
     }
@@ -157,7 +154,7 @@ public final class BitRecorder {
         }
     }
 
-    /** Records a loss that the forward of the layer with the head has measured. */
+    /** Records a loss, which the forward of the layer with the head has computed. */
     public void loss(Stage stage, int microbatch, double loss) {
         if (records) {
             current.values[layout.place(What.ACTIVATION, stage.layers().last(),
@@ -184,19 +181,19 @@ public final class BitRecorder {
         }
     }
 
-    /** Reads the requested digests of the step; if the engine computes late, the rank waits for it. */
+    /** Reads the requested digests of the step; waits for an asynchronous engine. */
     public void read() {
         if (records) {
             current.read();
         }
     }
 
-    /** Returns the digests read before the update of a step of the row, and forgets them. */
+    /** Returns and clears a step's digests from before its update. */
     public RankBits takeFirst(int stepInRow) {
         return take(stepInRow, 0, layout.firstOfWeights());
     }
 
-    /** Returns the digests of the weights after the update of a step of the row, and forgets them. */
+    /** Returns and clears a step's digests of the updated weights. */
     public RankBits takeWeights(int stepInRow) {
         return take(stepInRow, layout.firstOfWeights(), layout.count());
     }

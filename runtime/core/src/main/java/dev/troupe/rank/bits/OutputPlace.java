@@ -5,13 +5,12 @@ import dev.troupe.plan.TrainingPlan;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/** The place of an output in the model and in the data, in words. */
+/** The place of an output in the model and in the data, as text. */
 @FunctionalInterface
 public interface OutputPlace {
-    /** Returns the action, layer, stage, and tensor or microbatch of an output, and the data of the microbatch. */
+    /** Returns the action, layer and stage of an output, its tensor or microbatch, and the data of the microbatch. */
     String words(long step, BitKey output);
 
-    /** Returns the places of the outputs of a plan that reads its data from batches. */
     static OutputPlace of(TrainingPlan plan, Batches batches) {
         return (step, key) -> {
             int stage = plan.partition().stageOf(key.layer());

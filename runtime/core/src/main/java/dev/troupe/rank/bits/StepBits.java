@@ -12,7 +12,7 @@ import java.util.Optional;
  * @param values the digests by the layout's places; {@link RankBits#NONE} if nothing was recorded
  */
 public record StepBits(long step, BitLayout layout, long[] values) {
-    /** Returns the first output, in the order of dependence, with a number that is not finite. */
+    /** Returns the first output, in the order of dependence, that contains a number that is not finite. */
     public Optional<BitKey> firstNotFinite() {
         List<BitKey> keys = layout.keys();
         BitKey first = null;

@@ -3,7 +3,7 @@ package dev.troupe.rank.bits;
 import dev.troupe.rank.bits.BitKey.What;
 import java.util.Comparator;
 
-/** An order of the outputs of a step in which each comes after its inputs. */
+/** An order of the outputs of a step in which each output follows its inputs. */
 public final class StepOrder {
     /** The order: forwards from the first layer, backwards from the last, gradients of weights, weights. */
     public static final Comparator<BitKey> BY_DEPENDENCE = Comparator.comparingInt(StepOrder::part)

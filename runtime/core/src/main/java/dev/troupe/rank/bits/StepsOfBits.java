@@ -6,19 +6,19 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * The digests of the steps in progress, put together from its ranks'; a rank that repeats a step replaces its earlier ones.
+ * The digests of the steps in progress, collected from all ranks; if a rank repeats a step, it replaces its earlier digests.
  *
  * <p>Thread rule: the coordinator's thread.
  */
 public final class StepsOfBits {
     private final TrainingPlan plan;
     private final int most;
-    /** Made with the first digests; engines that compute nothing have none. */
+    /** Made with the first digests; an engine that computes nothing has none. */
     private BitLayout layout;
-    // By step, one for each step of a pass.
+    // By step, at most one for each step of a pass.
     private final TreeMap<Long, long[]> values = new TreeMap<>();
     private long[] spare;
-    /** The earliest of the committed steps; null while there is none. */
+    /** The earliest among the committed steps; null if there is none. */
     private NotFinite earliest;
 
     public StepsOfBits(TrainingPlan plan) {
@@ -49,8 +49,7 @@ public final class StepsOfBits {
     }
 
     /**
-     * Returns the first output with a number that is not finite, of a committed step or of those in progress after it; empty
-     * if all are finite.
+     * Returns the first output that is not finite, in the committed steps and in those in progress; empty if all are finite.
      */
     public Optional<NotFinite> firstNotFinite() {
         return earliest == null
@@ -60,7 +59,7 @@ public final class StepsOfBits {
                 : Optional.of(earliest);
     }
 
-    /** Commits a step; if it was skipped, its gradients overflowed as they may. */
+    /** Commits a step. In a skipped step gradients may overflow, so it is not searched. */
     public void committed(long ofStep, boolean isSkipped) {
         if (!isSkipped && earliest == null) {
             earliest = of(ofStep).flatMap(StepBits::firstNotFinite).map(key -> new NotFinite(ofStep, key)).orElse(null);

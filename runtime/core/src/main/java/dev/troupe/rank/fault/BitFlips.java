@@ -18,9 +18,9 @@ import java.util.Optional;
 import java.util.SplittableRandom;
 
 /**
- * The bit flips of a rank's faults, in its results and messages. The fault's seed determines which result of an action is
- * struck, and which number. Of the numbers near the drawn one the largest is taken, and of its bits the second of its
- * exponent, so that later results change, and the difference is not rounded away.
+ * The bit flips of a rank's faults, in its results and messages. The fault's seed determines the result of an action and a
+ * number in it. The flip hits the largest of the {@value #NEAR} numbers from there, in the second bit of its exponent: so
+ * later results change, and the difference is not rounded away.
  *
  * <p>Thread rule: the rank's thread; {@link #send} on any.
  */
@@ -29,7 +29,7 @@ final class BitFlips {
 
     private final FaultInjector faults;
     private final int rank;
-    /** The number of results of a kind that an action of a stage has, as counted in the first one. */
+    /** The number of results of a kind in an action of a stage, as counted in the first such action. */
     private final Map<Counted, Integer> counts = new HashMap<>();
     private final Map<FaultKind, Integer> calls = new EnumMap<>(FaultKind.class);
     /** The action in progress; null between actions. */
@@ -53,7 +53,7 @@ final class BitFlips {
         site = null;
     }
 
-    /** A kernel of the current action has written a result that faults of this kind strike. */
+    /** Handles a result that a kernel of the current action has written; faults of this kind may strike it. */
     void made(FaultKind kind, Engine engine, Tensor result) {
         if (site == null) {
             return;
@@ -64,13 +64,13 @@ final class BitFlips {
                 .ifPresent(fault -> flip(engine, result, fault));
     }
 
-    /** The weights of a stage are updated, at the end of the action in progress. */
+    /** Handles the update of a stage's weights, at the end of the action in progress. */
     void updated(Engine engine, List<Tensor> weights) {
         faults.flip(FaultKind.FLIP_BIT, site, _ -> true).ifPresent(fault -> flip(engine,
                 weights.get(new SplittableRandom(fault.seed()).nextInt(weights.size())), fault));
     }
 
-    /** A message is about to leave. */
+    /** Handles a message before it leaves. */
     void send(Engine engine, int stage, long step, int microbatch, FaultMessage message, Tensor tensor) {
         faults.flip(FaultKind.FLIP_BIT,
                 new FaultSite(FaultPoint.SEND, rank, stage, step, microbatch, Optional.of(message)), _ -> true)
@@ -91,7 +91,8 @@ final class BitFlips {
                     largest = other;
                 }
             }
-            // The byte of the sign has the first seven bits of the exponent, which has eight bits, or eleven in float64.
+            // The byte of the sign contains the first seven bits of the exponent, which has eight bits, or eleven in
+            // float64.
             long last = (largest + 1) * bytes - 1;
             MemorySegment struck = values.asSlice(largest * bytes, bytes);
             values.set(ValueLayout.JAVA_BYTE, last, (byte) (values.get(ValueLayout.JAVA_BYTE, last) ^ 1 << 5));
@@ -99,7 +100,7 @@ final class BitFlips {
         }
     }
 
-    /** Grows with the absolute value. */
+    /** Returns a number that grows with the absolute value. */
     private static long magnitude(DataType type, MemorySegment values, long element) {
         return switch (type) {
             case FLOAT32, INT32 -> values.getAtIndex(ValueLayout.JAVA_INT, element) & Integer.MAX_VALUE;

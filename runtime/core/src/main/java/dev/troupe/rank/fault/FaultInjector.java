@@ -60,9 +60,9 @@ public final class FaultInjector implements AutoCloseable {
     private final String node;
     private final NodeDamage damage;
     private final AtomicLong clockAheadNanos = new AtomicLong();
-    /** For each rank the latch for which its hanging thread waits. */
+    /** For each rank the latch that ends its hang. */
     private final Map<Integer, CountDownLatch> retired = new ConcurrentHashMap<>();
-    /** For each rank the time by which the credit is late that it grants next. */
+    /** For each rank the delay of the next credit that it grants. */
     private final Map<Integer, Long> lateCreditNanos = new ConcurrentHashMap<>();
     private final Map<Integer, Consumer<RuntimeException>> stoppers = new ConcurrentHashMap<>();
     private volatile boolean closed;
@@ -78,7 +78,7 @@ public final class FaultInjector implements AutoCloseable {
     /**
      * Creates the injector of a node; {@link #NONE} if there are no faults.
      *
-     * @param runDirectory the directory in which the run writes its struck faults; it must exist
+     * @param runDirectory the directory of {@value FaultLog#FILE}; it must exist
      */
     public static FaultInjector of(List<FaultSpec> faults, Path runDirectory, String node, NodeDamage damage) {
         if (faults.isEmpty()) {
@@ -90,7 +90,6 @@ public final class FaultInjector implements AutoCloseable {
         return injector;
     }
 
-    /** Whether the run has no faults. */
     public boolean isIdle() {
         return faults.isEmpty();
     }
@@ -145,7 +144,7 @@ public final class FaultInjector implements AutoCloseable {
         return result;
     }
 
-    /** A stage reads the rows of a microbatch, late if such a fault is due. */
+    /** Delays the read of a microbatch's rows, if such a fault is due. */
     public void reads(int rank, int stage, long step, int microbatch) {
         if (!faults.isEmpty()) {
             CountDownLatch givenUp = latch(rank);
@@ -154,7 +153,7 @@ public final class FaultInjector implements AutoCloseable {
         }
     }
 
-    /** Returns by how many nanoseconds the credit is late that a rank grants; called once for each. */
+    /** Returns the delay of a credit that a rank grants, in nanoseconds; called once for each credit. */
     long creditLateNanos(int rank) {
         return Objects.requireNonNullElse(lateCreditNanos.remove(rank), 0L);
     }
@@ -173,7 +172,7 @@ public final class FaultInjector implements AutoCloseable {
                 || fault.kind().reach() == FaultKind.Reach.NORMS);
     }
 
-    /** Returns the fault that flips a bit at a site, if one does and it is meant for this result of the action. */
+    /** Returns the fault that flips a bit at a site, if there is one and it is meant for this result of the action. */
     Optional<FaultSpec> flip(FaultKind kind, FaultSite site, Predicate<FaultSpec> isMeant) {
         return faults.stream().filter(fault -> fault.kind() == kind && site.matches(fault)).findFirst()
                 .filter(isMeant).flatMap(_ -> due(EnumSet.of(kind), site));
@@ -276,9 +275,7 @@ public final class FaultInjector implements AutoCloseable {
         throw new InjectedFault(words(fault) + ", until rank " + rank + " was given up");
     }
 
-    /**
-     * Waits, at most until the rank is given up; the rank's pulse beats meanwhile, as the pulse of a slow rank does.
-     */
+    /** Waits, at most until the rank is given up; the rank's pulse beats meanwhile, as the pulse of a slow rank does. */
     private static void rest(int rank, CountDownLatch givenUp, long nanos) {
         long end = System.nanoTime() + nanos;
         try {
@@ -309,7 +306,7 @@ public final class FaultInjector implements AutoCloseable {
         stopper.accept(new InjectedFault(words(fault)));
     }
 
-    /** Registers the action that stops the actor of a rank by an exception; the last call of a rank counts. */
+    /** Registers the action that makes a rank's actor fail; only the last registration of a rank is used. */
     public void onStop(int rank, Consumer<RuntimeException> stopper) {
         if (!faults.isEmpty()) {
             stoppers.put(rank, stopper);

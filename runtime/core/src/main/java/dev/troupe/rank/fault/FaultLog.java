@@ -20,27 +20,27 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The log of the faults that have struck on all nodes of a run: {@code faults.jsonl} in its directory, a line each. A line
- * is written before its fault strikes, so that neither a replay nor a rank in another process meets the fault again.
+ * The log of the faults that have struck on all nodes of a run: {@code faults.jsonl} in its directory, one line each. The
+ * line is written before the fault strikes, so the fault does not strike again in a replay or in another process.
  *
  * <p>Thread rule: any thread of any process.
  */
 public final class FaultLog {
-    /** Its name in the run's directory. */
+    /** The name of the file in the run's directory. */
     public static final String FILE = "faults.jsonl";
 
     private static final Logger LOG = LoggerFactory.getLogger(FaultLog.class);
     private static final JsonMapper JSON = JsonMapper.builder().addModule(new Jdk8Module()).build();
-    // A file lock belongs to the whole process, so its threads need a lock of their own.
+    // A file lock belongs to the whole process, so its threads need their own lock.
     private static final Object TURN = new Object();
 
     /** The result of a claim of a fault. */
     enum Claim {
-        /** The fault is written down, and strikes. */
+        /** The fault is logged, and strikes. */
         STRIKES,
         /** The fault has struck at this site already. */
         PAST,
-        /** The fault has struck as often as it may. */
+        /** The fault has struck the maximum number of times. */
         USED_UP
     }
 
@@ -53,7 +53,7 @@ public final class FaultLog {
     /**
      * Reads the faults that have struck in a run so far.
      *
-     * @throws UncheckedIOException if the file cannot be read, or is not one of this class
+     * @throws UncheckedIOException if the file cannot be read, or does not have this format
      */
     public static List<FiredFault> read(Path runDirectory) {
         Path file = runDirectory.resolve(FILE);
@@ -68,8 +68,8 @@ public final class FaultLog {
     }
 
     /**
-     * Makes a line of a fault and reads it, without a file, so that the first fault of a process is logged as quickly as any
-     * other. Loading classes takes a tenth of a second, which would else count as the fault's.
+     * Formats and parses a line in memory, so that the first fault of a process is logged as fast as later ones. Loading the
+     * classes takes 0.1 s, which would count as an effect of the fault.
      */
     void prepare(FiredFault example) {
         try {
@@ -79,7 +79,7 @@ public final class FaultLog {
         }
     }
 
-    /** Logs a fault, unless it has struck at this site or as often as it may. */
+    /** Logs a fault, unless it has struck at this site already, or the maximum number of times. */
     Claim claim(FiredFault fired, FaultSite site, int times) {
         synchronized (TURN) {
             try (FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ,
@@ -99,16 +99,18 @@ public final class FaultLog {
         }
     }
 
-    /** Reads by the channel that holds the lock: to close another one of the same file would give the lock up. */
+    /** Reads by the channel that holds the lock: closing another channel of the same file would release the lock. */
     private static String text(FileChannel channel) throws IOException {
         ByteBuffer bytes = ByteBuffer.allocate(Math.toIntExact(channel.size()));
         while (bytes.hasRemaining() && channel.read(bytes, bytes.position()) >= 0) {
-            // A read may bring a part.
+            // A read may return only a part.
         }
         return new String(bytes.array(), 0, bytes.position(), StandardCharsets.UTF_8);
     }
 
-    /** A line that a process left damaged is skipped: its fault counts as one that has not struck. */
+    /**
+     * Parses the lines. A damaged line, from a process that died, is skipped: its fault counts as one that has not struck.
+     */
     private static List<FiredFault> parse(String text) {
         List<FiredFault> fired = new ArrayList<>();
         for (String line : text.lines().toList()) {

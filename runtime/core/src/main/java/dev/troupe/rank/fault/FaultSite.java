@@ -17,7 +17,6 @@ import java.util.SplittableRandom;
  * @param message the message that is sent or received; empty at other points
  */
 record FaultSite(FaultPoint point, int rank, int stage, long step, int microbatch, Optional<FaultMessage> message) {
-    /** The value for no microbatch. */
     static final int NO_MICROBATCH = -1;
 
     /** Whether a fault matches this site, without its probability. */

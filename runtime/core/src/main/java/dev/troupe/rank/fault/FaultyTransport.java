@@ -34,12 +34,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A transport on which the faults of a {@link FaultInjector} lose, double, overtake, delay or damage messages. Each fault
- * strikes a message as it is sent.
+ * A transport that injects the faults of a {@link FaultInjector} in messages: loss, duplicate, reordering, delay, damage. A
+ * fault strikes a message when it is sent.
  *
- * <p>The inner transport loses or damages a message, as a network does. A doubled message is sent again when the transport
- * has read it, before its rank gets the tensor back, so that its content does not change in between. A held message leaves
- * at its time, and at the latest before the epoch grows, so that the transport returns every tensor then; so does a credit.
+ * <p>The inner transport loses or damages the message. A duplicate is sent after the transport has read the first one and
+ * before the rank gets the tensor back, so both have the same content. A delayed message or credit is sent at its time, but
+ * always before the epoch grows, so that the transport then returns every tensor.
  */
 public final class FaultyTransport implements Transport {
     private static final Logger LOG = LoggerFactory.getLogger(FaultyTransport.class);
@@ -51,7 +51,7 @@ public final class FaultyTransport implements Transport {
     private final ToIntFunction<Edge> senderStage;
     private final int microbatchesPerStep;
     private volatile IntPredicate isOfThisNode;
-    private final Map<Integer, Ear> ears = new ConcurrentHashMap<>();
+    private final Map<Integer, Relay> relays = new ConcurrentHashMap<>();
     private final Map<MessageId, Engine> twice = new ConcurrentHashMap<>();
     // Held messages, in the order of their sending.
     private final Queue<Held> held = new ConcurrentLinkedQueue<>();
@@ -87,7 +87,6 @@ public final class FaultyTransport implements Transport {
     /**
      * As above, with another clock.
      *
-     * @param nanoTime a clock
      * @param timer one thread with delays on that clock
      */
     FaultyTransport(Transport inner, NamedMessages faulty, FaultInjector faults, ToIntFunction<Edge> senderStage,
@@ -104,10 +103,10 @@ public final class FaultyTransport implements Transport {
     }
 
     /** The listener of a rank for events of the inner transport and of this one; one call at a time. */
-    private final class Ear implements TransportListener {
+    private final class Relay implements TransportListener {
         private final TransportListener rank;
 
-        Ear(TransportListener rank) {
+        Relay(TransportListener rank) {
             this.rank = rank;
         }
 
@@ -145,9 +144,9 @@ public final class FaultyTransport implements Transport {
 
     @Override
     public void register(int rank, TransportListener listener) {
-        Ear ear = new Ear(listener);
-        ears.put(rank, ear);
-        inner.register(rank, ear);
+        Relay relay = new Relay(listener);
+        relays.put(rank, relay);
+        inner.register(rank, relay);
     }
 
     @Override
@@ -203,7 +202,10 @@ public final class FaultyTransport implements Transport {
         }
     }
 
-    /** Messages are numbered through all steps of a pass; a message that is sent once in a step has the step's number. */
+    /**
+     * Returns the fault of a message. Messages are numbered through all steps of a pass; a message that is sent once in a
+     * step has the step's number.
+     */
     private Optional<FaultSpec> ofMessage(MessageId id, Edge edge) {
         int perStep = edge.kind() == MessageKind.SHARED_GRADIENT ? 1 : microbatchesPerStep;
         int step = id.microbatch() / perStep; // rounded down
@@ -211,7 +213,7 @@ public final class FaultyTransport implements Transport {
                 id.microbatch() - step * perStep, FaultWords.contentOf(edge.kind()));
     }
 
-    /** Messages of an edge keep their order, so the messages after a late one are late too. */
+    /** Sends a message, or holds it after a late one: messages of an edge keep their order. */
     private void pass(MessageId id, Engine engine, Tensor tensor) {
         long cutUntil = cutUntilNanos.get();
         if (cutUntil - nanoTime.getAsLong() > 0 && !isOfThisNode.test(id.edge().toRank())) {
@@ -239,7 +241,9 @@ public final class FaultyTransport implements Transport {
         }, dueNanos - nanoTime.getAsLong(), TimeUnit.NANOSECONDS);
     }
 
-    /** Sends a held message, on the timer's thread alone, so that a wait for the timer is a wait for all of them. */
+    /**
+     * Sends a held message. Called only on the timer's thread, so that a wait for the timer is a wait for all held messages.
+     */
     private void letGo(Held message) {
         if (!held.remove(message)) {
             return;
@@ -248,7 +252,7 @@ public final class FaultyTransport implements Transport {
             inner.send(message.id(), message.engine(), message.tensor());
         } catch (IllegalStateException ended) { // the transport's thread, by an error that was reported to the ranks
             LOG.debug("a message could not be let go", ended);
-            ears.get(message.id().edge().fromRank()).onReturned(message.id().edge(), message.tensor());
+            relays.get(message.id().edge().fromRank()).onReturned(message.id().edge(), message.tensor());
         }
     }
 

@@ -13,11 +13,6 @@ import java.util.Optional;
  * @param timeMillis the time, on the wall clock, in milliseconds since 1970
  * @param fault the fault as text
  * @param index the index of the fault in the run, from 0
- * @param node the node it struck
- * @param point the point of the step
- * @param rank the rank it struck
- * @param stage the stage
- * @param step the optimizer step
  * @param microbatch the microbatch; -1 at points that come once in a step
  * @param message the message that is sent or received; empty at other points
  */
@@ -33,12 +28,11 @@ public record FiredFault(@JsonProperty(value = "time_ms", required = true) long 
                 site.step(), site.microbatch(), site.message());
     }
 
-    /** Whether this is the same fault of the run: a resumed run may have other faults. */
+    /** Whether this is the same fault of the run; a resumed run may have other faults. */
     boolean isOf(FiredFault other) {
         return index == other.index && fault.equals(other.fault);
     }
 
-    /** Whether the fault struck at this site. */
     boolean isAt(FaultSite site) {
         return site.equals(site());
     }

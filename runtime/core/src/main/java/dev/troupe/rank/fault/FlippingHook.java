@@ -15,7 +15,6 @@ final class FlippingHook implements KernelHook {
 
     /**
      * @param other sees every call, before a bit of its result flips
-     * @param engine the observed engine
      * @param flips decides which results are struck
      */
     FlippingHook(KernelHook other, Engine engine, BitFlips flips) {
@@ -40,7 +39,9 @@ final class FlippingHook implements KernelHook {
         kindFor(kernel).ifPresent(kind -> flips.made(kind, engine, result));
     }
 
-    /** The kind of fault that strikes the result of a kernel; empty for kernels that move numbers or report on them. */
+    /**
+     * Returns the kind of fault that strikes the result of a kernel; empty for kernels that move numbers or report on them.
+     */
     private static Optional<FaultKind> kindFor(Kernel kernel) {
         return switch (kernel.kind()) {
             case TRANSFER, REPORT -> Optional.empty();

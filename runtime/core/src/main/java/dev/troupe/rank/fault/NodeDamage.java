@@ -10,10 +10,10 @@ public interface NodeDamage {
     /** Ends the process by SIGKILL. Does not return. */
     void kill();
 
-    /** Stops the process by SIGSTOP, and continues it by SIGCONT; returns after that. */
+    /** Stops the process by SIGSTOP; returns after it was continued by SIGCONT. */
     void freeze(Duration length);
 
-    /** Collects the garbage of the process again and again for a time; returns after that. */
+    /** Collects the garbage of the process repeatedly for a time; returns after that. */
     void collectGarbage(Duration length);
 
     /** Ends the process of the machine's media driver. */
@@ -25,7 +25,7 @@ public interface NodeDamage {
     /** Holds the node's messages to ranks of other nodes; returns at once. */
     void cutData(Duration length);
 
-    /** Cuts the node off from the others in every way; returns at once. */
+    /** Cuts the node off from control plane and messages; returns at once. */
     default void cutBoth(Duration length) {
         cutControl(length);
         cutData(length);

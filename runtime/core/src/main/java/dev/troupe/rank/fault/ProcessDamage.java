@@ -8,12 +8,12 @@ import java.lang.ref.Reference;
 import java.time.Duration;
 import java.util.Locale;
 
-/** The damage to a process that has the whole run, without the kinds of damage between nodes. */
+/** The damage to a process that has the whole run; it does not include damage between nodes. */
 public class ProcessDamage implements NodeDamage {
     /** The exit code of a process that an injected fault ended, EX_SOFTWARE of sysexits.h. */
     public static final int EXIT_CODE = 70;
 
-    /** 48 MB, so that a collection takes the time of a large program's. */
+    /** 48 MB, so that a collection takes the same time as in a large program. */
     private static final int HELD_OBJECTS = 3_000_000;
 
     /** An object in a chain: it lives as long as its predecessor. */
@@ -22,7 +22,7 @@ public class ProcessDamage implements NodeDamage {
 
     @Override
     public final void exit() {
-        // Not System.exit: its hooks would end the run in order.
+        // Not System.exit, which would run the hooks that end a run in order.
         Runtime.getRuntime().halt(EXIT_CODE);
     }
 
@@ -45,7 +45,7 @@ public class ProcessDamage implements NodeDamage {
     @Override
     public final void collectGarbage(Duration length) {
         MemoryMXBean memory = ManagementFactory.getMemoryMXBean();
-        // After the first collection the JVM loads classes to report on it: it has time for that while objects are made.
+        // After the first collection the JVM loads classes to report on it; it does that while the objects are made.
         memory.gc();
         Held held = null;
         for (int count = 0; count < HELD_OBJECTS; count++) {

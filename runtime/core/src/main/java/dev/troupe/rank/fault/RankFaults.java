@@ -33,7 +33,7 @@ public final class RankFaults implements StepHook {
         this.rows = rows;
     }
 
-    /** Returns the points of the rank's steps at which a fault may strike; none in a run without faults. */
+    /** Returns the hook that injects the faults; {@link #NONE} in a run without faults. */
     public StepHook hook() {
         return faults.isIdle() ? NONE : this;
     }
@@ -43,7 +43,10 @@ public final class RankFaults implements StepHook {
         return faults.flipsBits() ? new FlippingHook(other, engine, flips) : other;
     }
 
-    /** At {@link FaultPoint#COMMIT} nothing strikes around an action, since {@link #keeps} is called inside it. */
+    /**
+     * Injects the faults around an action, except at {@link FaultPoint#COMMIT}: {@link #keeps} injects these inside the
+     * action.
+     */
     @Override
     public ActionResult around(Action action, Pass pass, Supplier<ActionResult> work) {
         Optional<FaultPoint> point = FaultWords.pointOf(action.kind());

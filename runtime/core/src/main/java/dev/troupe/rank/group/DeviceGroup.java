@@ -13,13 +13,12 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * A group of threads of this process that compute late on one device, or on devices that reach each other's memory: it adds
- * up there, and no byte comes to the host. The members' threads meet, but wait for none of the device's work: work that a
- * member requests after the meeting begins after the fences of the others. Sums have the order and the bits of the other
- * groups.
+ * A process group in device memory. Its members are threads of this process with asynchronous engines on one device, or on
+ * devices that can read each other's memory, so no byte passes through the host. The members' threads meet, but do not wait
+ * for the device. Sums have the order and the bits of the other groups.
  *
- * <p>A member reads the others' tensors after fences that they took when they came, and its own work continues after fences
- * that the others took when they had requested their parts: nobody writes a tensor that somebody still reads.
+ * <p>Each member offers its tensor with a fence. Work that a member requests after the meeting starts after the fences of
+ * all members; a second exchange of fences ends the collective. So no tensor is written while a member still reads it.
  *
  * <p>Thread rule: the thread that calls the group.
  */
@@ -28,10 +27,10 @@ final class DeviceGroup {
     private final Engine engine;
     private final Object[] left;
     private final List<Tensor> tensors;
-    /** Whether each member's device reaches the tensors of all; null before the first tensors. */
+    /** Whether each member's device can read the tensors of all; null before the first tensors. */
     private Boolean isReached;
 
-    /** The offer of a member: a tensor, and the point from which on it may be read. */
+    /** The offer of a member: a tensor, and the fence after which it may be read. */
     private record Offer(Tensor tensor, Fence fence) {
     }
 
@@ -43,8 +42,8 @@ final class DeviceGroup {
     }
 
     /**
-     * Returns whether the group handles tensors like this, the same for all members. Ids and sums of float64 are for the
-     * host.
+     * Returns whether the group handles such tensors; the answer is the same for all members. Integers and float64 are left
+     * to the host.
      */
     boolean serves(Tensor tensor) {
         if (group.size() == 1 || !group.sharesProcess() || !engine.computesLate()
@@ -88,7 +87,7 @@ final class DeviceGroup {
         part();
     }
 
-    /** Offers a tensor and takes the others'; work requested from here on begins when all are ready. */
+    /** Offers a tensor and takes the others'; work requested after this starts when all are ready. */
     private void meet(Tensor tensor, long whole, long sent) {
         group.exchange(new Offer(tensor, engine.fence()), left, whole, sent);
         for (int member = 0; member < left.length; member++) {
@@ -98,7 +97,7 @@ final class DeviceGroup {
         }
     }
 
-    /** Has work requested from here on begin when all members have done their parts. */
+    /** Ends a collective: work requested after this starts when all members have done their parts. */
     private void part() {
         group.exchange(engine.fence(), left, 0, 0);
         for (int member = 0; member < left.length; member++) {

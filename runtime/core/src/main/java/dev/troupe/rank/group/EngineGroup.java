@@ -13,9 +13,8 @@ import java.util.Optional;
 import java.util.function.LongConsumer;
 
 /**
- * A process group over tensors of one engine. If the members are threads of this process, with engines that compute late
- * on one device or on peers, the group adds up there. If the engine exposes the memory of its tensors the group works on
- * the tensors themselves; else they are copied to memory of this object and back.
+ * A process group over tensors of one engine. If the members can meet in device memory, a {@link DeviceGroup} does the work.
+ * Otherwise it works on the engine's host memory, or, if the engine does not expose it, on copies.
  *
  * <p>Thread rule: the thread that calls the engine.
  */
@@ -35,7 +34,7 @@ public final class EngineGroup implements TensorGroup {
     }
 
     /**
-     * As above, and a listener receives the time of each call to the group.
+     * As above, with a listener for the time of each call.
      *
      * @param took receives nanoseconds, most of them a wait for other members; on the thread of the call
      */
@@ -44,9 +43,10 @@ public final class EngineGroup implements TensorGroup {
     }
 
     /**
-     * Creates a group with other sums of float32 tensors over ranks that hold the same weights.
+     * Creates a group that sums float32 tensors by another rule.
      *
-     * @param ofFloats {@link Reduction#SUM} or {@link Reduction#SUM_OF_ROUNDED}; other types keep their sums
+     * @param ofFloats {@link Reduction#SUM} or {@link Reduction#SUM_OF_ROUNDED}; other types are always summed exactly as
+     *     they are
      */
     public EngineGroup(CollectiveGroup group, Engine engine, Reduction ofFloats) {
         this(group, engine, _ -> {
@@ -136,7 +136,9 @@ public final class EngineGroup implements TensorGroup {
         putBack(all, whole);
     }
 
-    /** Computes on the device if possible and nothing is rounded; the time is the meeting of the members. */
+    /**
+     * Computes on the device if possible; a sum of rounded values is not. The reported time is the meeting of the members.
+     */
     private boolean isDoneOnDevice(Tensor tensor, Reduction reduction, Runnable collective) {
         if (!engine.computesLate() || reduction == Reduction.SUM_OF_ROUNDED) {
             return false;
@@ -172,7 +174,7 @@ public final class EngineGroup implements TensorGroup {
         return memoryOf(tensor).orElseGet(() -> staging.ofBytes(tensor.byteCount()));
     }
 
-    /** Returns the memory of a tensor that the engine does not use. */
+    /** Returns the host memory of a tensor, after all work of the engine on it. */
     private Optional<MemorySegment> memoryOf(Tensor tensor) {
         engine.fence().await();
         return engine.hostMemory(tensor);

@@ -23,8 +23,8 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * The process groups of the ranks of a node. Groups with all ranks on this node meet in shared memory; the others use
- * Aeron's streams within a machine, and connections or Aeron's streams between machines.
+ * The process groups of the ranks of a node. If all ranks of a group are on this node, they meet in shared memory. Otherwise
+ * Aeron's streams connect them within a machine, and connections or Aeron's streams between machines.
  *
  * <p>Thread rule: any thread.
  */
@@ -39,7 +39,7 @@ public final class NodeGroups implements RankGroups {
     private record Place(Door door, int member) {
     }
 
-    /** The node of each rank, and for each rank of this node its place in its groups. */
+    /** The map of nodes, with the group and member number of each local rank. */
     private record Doors(NodeMap nodes, Map<GroupKind, Map<Integer, Place>> places) {
     }
 
@@ -67,10 +67,10 @@ public final class NodeGroups implements RankGroups {
     private final Optional<Connections> connections;
     private final Duration deadline;
     private final int groupCount;
-    // Groups by number. A group is kept while its ranks are elsewhere, so that the first member that joins when they
-    // are back ends the group's old epoch.
+    // Groups by number. A group is kept while its ranks are on other nodes: when they return, the first member that joins
+    // ends the group's old epoch.
     private final Map<Integer, SharedGroup> sharedGroups = new HashMap<>();
-    /** Null if every group of this node has always been whole on it. */
+    /** Null if no group of this node has ever had ranks of another node. */
     private PeerCollectives collectives;
     private volatile Doors doors;
 
@@ -104,7 +104,7 @@ public final class NodeGroups implements RankGroups {
     }
 
     /**
-     * Makes the groups of a world with all ranks in this JVM.
+     * Creates the groups of a run in one JVM.
      *
      * @param deadline the longest wait of a member for the others
      */
@@ -113,7 +113,8 @@ public final class NodeGroups implements RankGroups {
     }
 
     /**
-     * Makes the groups of this node. A client of the media driver is made when a rank first joins a group with a stream.
+     * Creates the groups of this node. A client of the media driver is started when a rank first joins a group with a
+     * stream.
      *
      * @param driverDirectory the directory of the media driver of this node
      * @param connections the connections of this node, which their owner closes; empty if streams lead to other machines
@@ -125,8 +126,8 @@ public final class NodeGroups implements RankGroups {
     }
 
     /**
-     * Returns the bytes of this node's groups in the directory of its media driver: the streams that its ranks write,
-     * and those from other machines.
+     * Returns the bytes of this node's groups in the directory of its media driver: for the streams that its ranks write,
+     * and for those from other machines.
      *
      * @param network the protocol to other machines
      */
@@ -135,7 +136,7 @@ public final class NodeGroups implements RankGroups {
                 IntStream.range(0, ranks.pipeline()).boxed().collect(Collectors.toUnmodifiableSet()));
     }
 
-    /** As {@link #driverBytes(ParallelLayout, NodeMap, Network)}, for groups of some places of the pipeline alone. */
+    /** As {@link #driverBytes(ParallelLayout, NodeMap, Network)}, only for groups of some places of the pipeline. */
     public static long driverBytes(ParallelLayout ranks, NodeMap nodes, Network network, Set<Integer> places) {
         long streams = 0;
         for (GroupKind kind : KINDS) {
@@ -170,7 +171,8 @@ public final class NodeGroups implements RankGroups {
         }
         PeerCollectives between = collectives;
         PairChannels ofMembers = new Pairs(nodes, members, connections.isPresent());
-        // The media driver waits for a dead member to read its streams for a while, so each move of ranks has new streams.
+        // For some time the media driver waits for a dead member to read its streams, so each move of ranks uses new
+        // streams.
         int since = members.stream().mapToInt(rank -> nodes.since().get(nodes.nodeOf(rank))).max().orElseThrow();
         int streams = since * groupCount + number;
         return (member, epoch) -> between.join(membership, streams, member, epoch, ofMembers);

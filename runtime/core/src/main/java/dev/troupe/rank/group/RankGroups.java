@@ -6,23 +6,22 @@ import dev.troupe.config.group.GroupKind;
 import dev.troupe.transport.NodeMap;
 import java.util.Optional;
 
-/** The process groups of a node's ranks. Any thread may call any method. */
+/** The process groups of a node's ranks. Thread rule: any thread. */
 public interface RankGroups extends AutoCloseable {
     /**
-     * Joins a rank to its group of a kind, without waiting for other ranks; the first collective waits.
+     * Joins a rank to its group of a kind. It does not wait for other ranks; the first collective does.
      *
      * @param kind {@link GroupKind#TENSOR} or {@link GroupKind#DATA}
      * @return the group from the side of the rank; empty if the rank is alone in it
-     * @throws CollectiveException if the group cannot be reached, is in a later epoch, or the rank has joined in this one
-     *     already
+     * @throws CollectiveException if the group cannot be reached, is in a later epoch, or the rank has joined it in this
+     *     epoch already
      */
     Optional<CollectiveGroup> join(GroupKind kind, int rank, int epoch);
 
     /**
-     * Moves ranks to other nodes: ranks that join from now on use this map. The call comes before the first of them joins in
-     * the epoch of the move, on all nodes with maps that are equal but for {@link NodeMap#self}. A rank that has joined by
-     * the earlier map remains in its group until it leaves: the members of a group with a moved rank leave it, and join
-     * anew.
+     * Replaces the map of nodes when ranks move. All nodes call this before a rank joins in the epoch of the move, with maps
+     * that differ only in {@link NodeMap#self}. Groups joined before are not changed; if such a group has a moved rank, its
+     * members must leave and join again.
      */
     void enter(NodeMap nodes);
 

@@ -22,10 +22,10 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 /**
- * A file of JSON objects, one on each line, of which a crash or a disk may have damaged some. Damage never stops a run:
- * unreadable lines are set aside, in a file of their own next to it.
+ * A file of JSON objects, one on each line, that tolerates damage by a crash or a disk. Damage never stops a run: unreadable
+ * lines are moved to a separate file next to it.
  *
- * <p>A last line without an end is what a process leaves that was killed while it wrote; it is dropped without a word.
+ * <p>If the last line has no end, its process was killed while it wrote; the line is dropped without a message.
  */
 public final class JsonLog {
     private static final JsonMapper JSON = JsonMapper.builder().enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
@@ -42,19 +42,19 @@ public final class JsonLog {
      * A line that cannot be read.
      *
      * @param number in the file, from 1
-     * @param bytes without its end
+     * @param bytes without the line feed
      */
     public record Damaged(int number, byte[] bytes) {
-        /** Returns a line that can be read, but that cannot be true. */
+        /** Returns a line that can be parsed, but has an impossible content. */
         public static Damaged of(int number, String text) {
             return new Damaged(number, text.getBytes(StandardCharsets.UTF_8));
         }
     }
 
     /**
-     * Reads a file, a line at a time; a file that does not exist has none.
+     * Reads a file line by line; a missing file has no lines.
      *
-     * @param reader receives each line that is a JSON object; false if it is none of this file's
+     * @param reader receives each line that is a JSON object; returns false if the line does not belong in this file
      * @return the lines that cannot be read, or that the reader refused
      */
     public static List<Damaged> read(Path file, Predicate<Line> reader) throws IOException {
@@ -84,7 +84,7 @@ public final class JsonLog {
         }
     }
 
-    /** Returns whether a line is only the begin of one. */
+    /** Returns whether a line is only the beginning of one. */
     private static boolean isTorn(byte[] line, boolean isLast) {
         try {
             return isLast && text(line).chars().noneMatch(Character::isISOControl);
@@ -98,11 +98,11 @@ public final class JsonLog {
     }
 
     /**
-     * Sets damaged lines aside, so that no reader meets them again.
+     * Moves damaged lines to a separate file, so that no reader meets them again.
      *
-     * @param file which has them
+     * @param file the file that contains them
      * @param damaged some of its lines, in their order
-     * @param kept the other lines, with their ends
+     * @param kept the other lines, with their line feeds
      * @param trouble receives a sentence on the damaged ones
      */
     public static void setAside(Path file, List<Damaged> damaged, String kept, Consumer<String> trouble)
@@ -132,7 +132,8 @@ public final class JsonLog {
     }
 
     /**
-     * Sets the damaged lines of a file aside that no run reads to continue; if that is impossible, the file stays as it is.
+     * Moves the damaged lines to a separate file; used for files that a resumed run does not read. If that is impossible,
+     * the file is not changed.
      *
      * @param trouble receives a sentence on them
      */
@@ -152,7 +153,7 @@ public final class JsonLog {
         }
     }
 
-    /** Reads a file that a run of this machine has just written; damaged lines are passed over. */
+    /** Reads a file that a run of this machine has just written; damaged lines are skipped. */
     public static List<ObjectNode> objects(Path file) {
         List<ObjectNode> objects = new ArrayList<>();
         try {
@@ -163,7 +164,7 @@ public final class JsonLog {
         return objects;
     }
 
-    /** Adds a line, which begins on a line of its own even if the one before it lacks its end. */
+    /** Appends a line. If the last line of the file has no line feed, one is added first. */
     public static void append(Path file, String line) throws IOException {
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ,
                 StandardOpenOption.WRITE)) {

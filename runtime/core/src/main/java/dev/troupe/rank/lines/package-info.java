@@ -1,2 +1,2 @@
-/** Files of JSON objects, one on each line, that a run adds to while it lasts and reads again when it is resumed. */
+/** Files of JSON objects, one on each line. A run appends to them, and reads them again when it is resumed. */
 package dev.troupe.rank.lines;

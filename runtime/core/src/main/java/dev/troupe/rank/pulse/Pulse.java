@@ -8,8 +8,8 @@ import java.util.concurrent.atomic.LongAccumulator;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * The progress of a rank's threads, as a count. A rank without a beat for longer than its longest kernel takes does not
- * compute any more, however long its action may take.
+ * A count of the progress of a rank's threads. If there is no beat for longer than the rank's longest kernel took, the rank
+ * hangs, however long its action may take.
  *
  * <p>Thread rule: any thread.
  */
@@ -18,7 +18,7 @@ public final class Pulse implements KernelHook {
     private final LongAccumulator longestNanos = new LongAccumulator(Math::max, 0);
     private final AtomicInteger inCollectives = new AtomicInteger();
 
-    /** Counts a beat: a kernel, a piece of a file or a collective is done. */
+    /** Counts a beat: the end of a kernel, of a piece of a file, or of a collective. */
     public void beat() {
         beats.increment();
     }
@@ -27,7 +27,7 @@ public final class Pulse implements KernelHook {
         return beats.sum();
     }
 
-    /** Returns whether a thread of the rank is in a collective, so that other ranks may have to move before it can. */
+    /** Returns whether a thread of the rank is in a collective, and so may wait for other ranks. */
     public boolean waits() {
         return inCollectives.get() > 0;
     }

@@ -5,12 +5,7 @@ import dev.troupe.collective.Reduction;
 import dev.troupe.engine.DataType;
 import java.lang.foreign.MemorySegment;
 
-/**
- * A process group that reports its member's waits for the others to the member's {@link Pulse}.
- *
- * @param group the group that does the work
- * @param pulse the pulse of the member
- */
+/** A process group that reports its member's waits for the others to the member's {@link Pulse}. */
 public record WatchedGroup(CollectiveGroup group, Pulse pulse) implements CollectiveGroup {
     @Override
     public int size() {

@@ -1,4 +1,2 @@
-/**
- * The pulse of a rank, by which a hang is noticed: kernels that end, bytes that move, collectives in which the rank waits.
- */
+/** The pulse of a rank, by which a hang is noticed: it counts kernels, pieces of files and collectives that end. */
 package dev.troupe.rank.pulse;

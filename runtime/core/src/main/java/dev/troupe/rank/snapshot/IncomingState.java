@@ -3,7 +3,7 @@ package dev.troupe.rank.snapshot;
 import dev.troupe.snapshot.copy.IncomingCopy;
 import java.lang.foreign.MemorySegment;
 
-/** A snapshot that arrives in parts. Any thread. */
+/** A snapshot that arrives in parts. Thread rule: any thread. */
 final class IncomingState implements IncomingCopy {
     private final OwnSnapshot snapshot;
     private final long writing;

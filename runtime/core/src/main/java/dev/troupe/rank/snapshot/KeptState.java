@@ -7,7 +7,7 @@ import dev.troupe.weights.WeightException;
 import dev.troupe.weights.WeightSource;
 import java.lang.foreign.MemorySegment;
 
-/** The state of a snapshot at the time of a search. Reads of a state that has been overwritten since are refused. */
+/** The state in a snapshot at the time of the search. A read fails after the state was overwritten. */
 final class KeptState implements WeightSource {
     private final Snapshot snapshot;
     private final long writing;

@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The snapshot of a rank of another process of this machine, in that process's own memory: the rank's writes are
- * visible here at once, and remain when the process dies.
+ * A snapshot of another process on this machine, mapped from that process's memory: the rank's writes are visible here at
+ * once, and remain when the process dies.
  *
  * <p>Thread rule: any thread.
  */

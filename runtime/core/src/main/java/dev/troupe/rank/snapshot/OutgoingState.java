@@ -6,7 +6,7 @@ import dev.troupe.snapshot.copy.SnapshotLayout;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 
-/** A snapshot that is read in parts, while its rank may overwrite it. Any thread. */
+/** A snapshot that is read in parts, while its rank may overwrite it. Thread rule: any thread. */
 final class OutgoingState implements OutgoingCopy {
     private final Snapshot snapshot;
     private final long writing;

@@ -15,8 +15,8 @@ import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * A snapshot in memory of this process, which others may have mapped. The writing of a whole state blocks reads and
- * writes of parts, and a part blocks others for the time of its copy.
+ * A snapshot in memory of this process, which other processes may map. One lock protects it: the writing of a whole state
+ * holds it to the end, a read or write of a part only for its copy.
  *
  * <p>Thread rule: any thread.
  */
@@ -51,7 +51,7 @@ final class OwnSnapshot implements Snapshot {
         this.memory = header.content();
     }
 
-    /** Returns the place of the memory for other processes; empty if they cannot map it. */
+    /** Returns the address of the memory for other processes; empty if they cannot map it. */
     Optional<SharedSnapshot> shared() {
         return shared.map(SharedMemory::shared);
     }
@@ -155,7 +155,7 @@ final class OwnSnapshot implements Snapshot {
         return isComplete;
     }
 
-    /** The state remains for processes that have mapped the memory. */
+    /** Frees the memory; processes that have mapped it keep the state. */
     @Override
     public synchronized void close() {
         ofFiles = Optional.empty();

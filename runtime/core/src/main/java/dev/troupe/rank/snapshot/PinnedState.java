@@ -7,9 +7,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The state of a stage for a slow reader: it does not change until it is closed, although its rank takes other snapshots.
+ * The state of a stage for a slow reader: it does not change before {@link #close}, although its rank takes other snapshots.
  *
- * <p>Thread rule: any thread, one at a time. A read fails, and does no harm, after its rank's snapshots are forgotten.
+ * <p>Thread rule: any thread, one at a time. After the rank's snapshots are forgotten a read fails, without damage.
  */
 public final class PinnedState implements AutoCloseable {
     private final KeptState kept;
@@ -28,7 +28,7 @@ public final class PinnedState implements AutoCloseable {
         this.release = release;
     }
 
-    /** Returns weights and optimizer state as files have them, without copies that another rank writes. */
+    /** Returns weights and optimizer state in file layout, without copies that another rank writes. */
     public List<TensorPart> parts() {
         Map<String, SnapshotLayout.Region> regions = layout.regions();
         return ofFiles.stream().map(named -> {

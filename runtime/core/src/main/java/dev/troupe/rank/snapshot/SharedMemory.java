@@ -14,8 +14,8 @@ import java.nio.file.StandardOpenOption;
 import java.util.Optional;
 
 /**
- * Memory without a name in any directory ({@code memfd_create(2)}), which other processes of this machine and user can
- * map while its owner lives. It exists while any process has it mapped, and leaves no file.
+ * Anonymous memory ({@code memfd_create(2)}) that other processes of this machine and user can map while its owner lives. It
+ * exists while any process has it mapped, and leaves no file.
  */
 final class SharedMemory implements AutoCloseable {
     private static final Optional<Calls> CALLS = Calls.find();
@@ -95,7 +95,7 @@ final class SharedMemory implements AutoCloseable {
     /**
      * Maps the shared memory of a process for reading.
      *
-     * @throws IOException if the process does not live, shares no such memory, or is another user's
+     * @throws IOException if the process has ended, shares no such memory, or belongs to another user
      */
     static MemorySegment map(SharedSnapshot shared, Arena arena) throws IOException {
         try (FileChannel file = FileChannel.open(path(shared), StandardOpenOption.READ)) {
@@ -103,12 +103,11 @@ final class SharedMemory implements AutoCloseable {
         }
     }
 
-    /** Other processes find the memory among the process's open files. */
+    /** Returns the path of the memory among the owner's open files. */
     private static Path path(SharedSnapshot shared) {
         return Path.of("/proc", Long.toString(shared.process()), "fd", Integer.toString(shared.descriptor()));
     }
 
-    /** Returns the place of the memory for other processes. */
     SharedSnapshot shared() {
         return shared;
     }
@@ -117,7 +116,7 @@ final class SharedMemory implements AutoCloseable {
         return segment;
     }
 
-    /** Unmaps the memory here; other processes that have mapped it keep it. */
+    /** Unmaps the memory in this process; other processes that have mapped it keep it. */
     @Override
     public void close() {
         arena.close();

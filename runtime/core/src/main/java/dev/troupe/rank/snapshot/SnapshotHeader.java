@@ -7,9 +7,9 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 
 /**
- * The header of a snapshot in shared memory, before its tensors: its steps done, the number of its writing, and its
- * layout. One process writes, others read. As in a sequence lock, the number of a writing changes before its first byte,
- * so that a reader sees afterwards whether the owner wrote meanwhile.
+ * The header of a snapshot in shared memory, before its tensors: its steps done, the number of its writing, and its layout.
+ * One process writes, others read. As in a sequence lock, the number of the writing changes before the first byte, so that a
+ * reader can check after a read whether the owner wrote meanwhile.
  */
 final class SnapshotHeader {
     private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
@@ -26,7 +26,7 @@ final class SnapshotHeader {
         this.memory = memory;
     }
 
-    /** Returns the bytes before the tensors for a layout of {@code layoutBytes}. */
+    /** Returns the size of the header for a layout of {@code layoutBytes}. */
     static long bytes(long layoutBytes) {
         return Math.ceilDiv(LAYOUT_AT + layoutBytes, SnapshotLayout.ALIGNMENT) * SnapshotLayout.ALIGNMENT;
     }
@@ -43,7 +43,7 @@ final class SnapshotHeader {
     /**
      * Returns the layout that the owner has written.
      *
-     * @throws IOException if the memory does not have this token, or has another form
+     * @throws IOException if the memory does not have this token, or has another format
      */
     SnapshotLayout layout(long token) throws IOException {
         if (memory.byteSize() < LAYOUT_AT || (long) LONG.getAcquire(memory, TOKEN_AT) != token) {
@@ -76,24 +76,24 @@ final class SnapshotHeader {
         VarHandle.storeStoreFence(); // before the bytes
     }
 
-    /** Ends a writing: all bytes are written. */
+    /** Ends a writing, after all bytes are written. */
     void finish() {
         LONG.setRelease(memory, STEPS_AT, writtenAfter());
     }
 
-    /** Returns the steps done of the complete state; negative while there is none. */
+    /** Returns the steps done of the complete state; negative if there is none. */
     long stepsDone() {
         return (long) LONG.getAcquire(memory, STEPS_AT);
     }
 
-    /** Returns the steps done of the state that is complete or being written. */
+    /** Returns the steps done of the state, even if it is still being written. */
     long writtenAfter() {
         return (long) LONG.getAcquire(memory, AFTER_AT);
     }
 
     /**
-     * Returns the number of the writing that made the state; negative if it is not the state after
-     * {@code afterSteps} steps.
+     * Returns the number of the writing that made the state; negative if the state is not the one after {@code afterSteps}
+     * steps.
      */
     long writingOf(long afterSteps) {
         if (stepsDone() != afterSteps) {

@@ -18,14 +18,14 @@ import java.util.function.BiFunction;
 import java.util.stream.Stream;
 
 /**
- * The snapshots of a node's ranks, and its copies of other nodes' snapshots, which it maps if they are on the same machine:
- * for each stage the state of the last commit, and the newer one that may not be committed yet. They outlive the rank that
+ * The snapshots of a node's ranks, and its copies of other nodes' snapshots; copies from the same machine are mapped. For
+ * each stage it has the state of the last commit, and a later one that may not be committed yet. They outlive the rank that
  * took them.
  *
  * <p>Thread rule: any thread. {@link #close} after all ranks have ended.
  */
 public final class Snapshots implements CopyStore, AutoCloseable {
-    /** The number of states of a stage that are kept at most: one may be pinned at a time. */
+    /** The maximum number of states of a stage: one of them may be pinned. */
     public static final int COPIES_WHERE_PINNED = SnapshotSlots.COUNT + 1;
 
     private record Key(int rank, int stage) {
@@ -46,7 +46,7 @@ public final class Snapshots implements CopyStore, AutoCloseable {
         return stages.computeIfAbsent(new Key(rank, stage), _ -> new SnapshotSlots<>());
     }
 
-    /** Keeps the state of a stage after {@code stepsDone} steps, unless a later state of it is kept already. */
+    /** Keeps the state of a stage after {@code stepsDone} steps, unless a later one is kept already. */
     public void keep(int rank, int stage, long stepsDone, Engine engine, List<StateTensor> state) {
         SnapshotSlots<Snapshot> slots = slots(rank, stage);
         synchronized (slots) {
@@ -56,14 +56,14 @@ public final class Snapshots implements CopyStore, AutoCloseable {
         }
     }
 
-    /** Returns the layout of the tensors of a stage, one after the other; only their names, shapes and types are used. */
+    /** Returns the layout of the tensors of a stage, in their order; only names, shapes and types are used. */
     public static SnapshotLayout layoutOf(List<StateTensor> state) {
         SnapshotLayout.Builder tensors = new SnapshotLayout.Builder();
         state.forEach(named -> tensors.add(named.name(), named.tensor().shape(), named.tensor().dataType()));
         return tensors.build();
     }
 
-    /** Only memory of this process is a target. */
+    /** Returns a slot to write to, always in memory of this process. */
     private OwnSnapshot target(SnapshotSlots<Snapshot> slots, long stepsDone, SnapshotLayout layout) {
         return (OwnSnapshot) slots.target(stepsDone, present -> present.layout().equals(layout),
                 () -> new OwnSnapshot(layout, shares));
@@ -93,7 +93,7 @@ public final class Snapshots implements CopyStore, AutoCloseable {
         }
     }
 
-    /** Returns the state of a stage after {@code stepsDone} steps, as its rank had it; empty if it is not kept. */
+    /** Returns the state of a stage after {@code stepsDone} steps; empty if it is not kept. */
     public Optional<WeightSource> find(int rank, int stage, long stepsDone) {
         return complete(rank, stage, stepsDone, KeptState::new);
     }
@@ -104,9 +104,9 @@ public final class Snapshots implements CopyStore, AutoCloseable {
     }
 
     /**
-     * Returns the state of a stage after {@code stepsDone} steps, as its rank kept it here; it does not change until it
-     * is closed. Empty if the state is not kept. Memory of its size is allocated when the rank would overwrite it, and
-     * used again from then on.
+     * Returns the state of a stage after {@code stepsDone} steps, which does not change before it is closed; empty if its
+     * rank has not kept it here. When the rank would overwrite it, memory of the same size is allocated, and reused from
+     * then on.
      */
     public Optional<PinnedState> pin(int rank, int stage, long stepsDone) {
         SnapshotSlots<Snapshot> slots = slots(rank, stage);
@@ -138,14 +138,14 @@ public final class Snapshots implements CopyStore, AutoCloseable {
         return slots == null ? Stream.empty() : slots.whole();
     }
 
-    /** Returns the steps of the complete states of a stage here, the earlier first: its rank's own, or copies. */
+    /** Returns the steps done of the complete states of a stage here, in ascending order. */
     public List<Long> versions(int rank, int stage) {
         return whole(rank, stage).map(Snapshot::stepsDone).filter(steps -> steps >= 0).sorted().toList();
     }
 
     /**
-     * Forgets the snapshots and copies of a rank, also incomplete ones, and frees their memory, for each stage
-     * that has only states of fewer than {@code before} steps.
+     * Frees the snapshots and copies of a rank, incomplete ones included, for each stage with no state of {@code before} or
+     * more steps.
      */
     public void forget(int rank, long before) {
         stages.entrySet().removeIf(entry -> entry.getKey().rank() == rank && forget(entry.getValue(), before));

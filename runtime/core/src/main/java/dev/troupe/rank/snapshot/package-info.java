@@ -1,5 +1,2 @@
-/**
- * The snapshots of ranks' states in memory at every commit, from which ranks start again, and the copies that other nodes
- * have of them.
- */
+/** The snapshots of ranks' states in memory at every commit, from which ranks restart, and their copies on other nodes. */
 package dev.troupe.rank.snapshot;

@@ -20,17 +20,15 @@ import javax.management.openmbean.CompositeData;
  * <p>Thread rule: opened and closed once each, on any threads.
  */
 final class CollectionPauses implements AutoCloseable {
-    /** The beans of concurrent cycles: the pauses in a cycle have a bean of their own. */
+    /** Suffix of the beans of concurrent cycles; the pauses in a cycle have their own bean. */
     private static final String CYCLES = "Cycles";
-    /** Readings of two clocks, of which the quickest counts: in others the thread may have lost its core in between. */
+    /** Readings of two clocks, of which the fastest is used: in a slower one the thread may have lost its core. */
     private static final int READINGS = 10;
 
     private final NotificationListener listener;
     private final List<NotificationEmitter> collectors;
 
     /**
-     * Begins to listen.
-     *
      * @param found receives each pause soon after its end, on a thread of the JVM
      */
     CollectionPauses(Consumer<Pause> found) {

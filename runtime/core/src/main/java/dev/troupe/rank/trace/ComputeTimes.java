@@ -20,15 +20,15 @@ public final class ComputeTimes {
     private final Shares shares;
     private final Map<Integer, long[]> stages = new LinkedHashMap<>();
 
-    /** The lengths of the sequences of microbatches. */
+    /** The relative sequence lengths of microbatches. */
     @FunctionalInterface
     public interface Shares {
-        /** Returns the length of the sequences of an action's microbatch over the longest. */
+        /** Returns the sequence length of an action's microbatch, divided by the longest. */
         double of(Pass pass, Action action);
     }
 
     /**
-     * @param trace has the times of a device that computes late
+     * @param trace has the times if the engine is asynchronous
      */
     public ComputeTimes(List<Integer> stages, RankTrace trace, Shares shares) {
         this.trace = trace;
@@ -36,7 +36,7 @@ public final class ComputeTimes {
         stages.forEach(stage -> this.stages.put(stage, new long[Kind.values().length]));
     }
 
-    /** An action has ended, by the clock of the host: a device that computes late has been asked for it. */
+    /** Handles the end of an action on the host; an asynchronous engine has only received the request by then. */
     public void ended(Pass pass, Action action, long taken) {
         if (!trace.isOfDevice()) {
             add(pass, action, taken);
@@ -52,7 +52,7 @@ public final class ComputeTimes {
         }
     }
 
-    /** Returns the times of a pass and begins anew. */
+    /** Returns and clears the times of a pass. */
     public List<StageTime> take(Pass pass) {
         if (trace.isOfDevice()) {
             trace.computed((action, taken) -> add(pass, action, taken));

@@ -7,8 +7,8 @@ import java.util.BitSet;
 import java.util.List;
 
 /**
- * The times at which a device that computes late begins and ends the actions of a row, and has the tensor of a send ready.
- * Each mark is read once, after it is reached.
+ * The times at which an asynchronous device begins and ends the actions of a row, and completes the tensors of sends. Each
+ * mark is read once, after the device has reached it.
  *
  * <p>Thread rule: any thread.
  */
@@ -16,7 +16,7 @@ final class DeviceTimes {
     private final Instants instants;
     private final int length;
     private final int last;
-    /** The positions of actions, and after them the positions of sends, with times still to be read. */
+    /** The positions of actions, and after them the positions of sends, with times that are not read yet. */
     private final BitSet unread = new BitSet();
 
     DeviceTimes(Engine engine, List<Action> row) {
@@ -25,16 +25,16 @@ final class DeviceTimes {
         instants = engine.instants(3 * length);
     }
 
-    /** Marks the beginning of the action at a position: the device has done all earlier work. */
+    /** Marks the beginning of the action at a position: all earlier work is done. */
     void begins(int position) {
         instants.mark(2 * length + position);
     }
 
     /**
-     * Marks the end of an action that has been requested. The last of a row is waited for, so that all times of the row are
-     * known then.
+     * Marks the end of a requested action. At the last action of a row it waits, so that all times of the row are known
+     * then.
      *
-     * @return whether it was waited for
+     * @return whether it waited
      */
     boolean ended(int position) {
         synchronized (this) {
@@ -47,13 +47,13 @@ final class DeviceTimes {
         return position == last;
     }
 
-    /** Marks the tensor of a send that has been requested. */
+    /** Marks the tensor of a requested send. */
     synchronized void handed(int position) {
         instants.mark(length + position);
         unread.set(length + position);
     }
 
-    /** Returns the end of an action; 0 if it is not known, or was read. */
+    /** Returns the end of an action; 0 if it is unknown, or was read already. */
     long end(int position) {
         return read(position);
     }
@@ -63,7 +63,7 @@ final class DeviceTimes {
         return instants.nanos(2 * length + position);
     }
 
-    /** Returns the time at which the tensor of a send was ready; 0 if it is not known, or was read. */
+    /** Returns the time at which the tensor of a send was ready; 0 if it is unknown, or was read already. */
     long handedAt(int position) {
         return read(length + position);
     }

@@ -10,7 +10,7 @@ import jdk.jfr.StackTrace;
 import jdk.jfr.Timespan;
 
 /**
- * The events of a run for the JDK's flight recorder, in the category Troupe. If nobody records they cost nothing.
+ * The events of a run for the JDK Flight Recorder, in the category Troupe. Without a recording they cost nothing.
  *
  * <p>Thread rule: any thread.
  */
@@ -19,8 +19,8 @@ public final class FlightEvents {
     }
 
     /**
-     * An action of a rank, from its start to its end, on the rank's thread. If the engine computes late, the thread requests
-     * the action in that time, and {@link DeviceAction} has the device's time.
+     * An action of a rank, from its start to its end, on the rank's thread. With an asynchronous engine this is the time of
+     * the request; {@link DeviceAction} has the device's time.
      */
     @Name("dev.troupe.Action")
     @Label("Action")
@@ -38,7 +38,7 @@ public final class FlightEvents {
         @Label("Kind")
         String kind;
 
-        /** Returns an event that has begun; null if nobody records actions. */
+        /** Returns an event that has begun; null if actions are not recorded. */
         static Action begun() {
             if (!PROBE.isEnabled()) {
                 return null;
@@ -49,10 +49,7 @@ public final class FlightEvents {
         }
     }
 
-    /**
-     * The time in which a device that computes late did an action; committed when it is known, after a norm or at the row's
-     * end.
-     */
+    /** The time of an action on an asynchronous device; committed when it is known, after a norm or at the row's end. */
     @Name("dev.troupe.DeviceAction")
     @Label("Action on the Device")
     @Category("Troupe")
@@ -75,7 +72,7 @@ public final class FlightEvents {
         @Timespan(Timespan.NANOSECONDS)
         long time;
 
-        /** Commits an action, if somebody records. */
+        /** Commits an action, if such events are recorded. */
         static void tell(long step, int rank, dev.troupe.schedule.Action action, long start, long time) {
             if (PROBE.isEnabled()) {
                 DeviceAction event = new DeviceAction();
@@ -111,7 +108,7 @@ public final class FlightEvents {
         @Timespan(Timespan.NANOSECONDS)
         long withoutCredit;
 
-        /** Returns an event that has begun; null if nobody records messages. */
+        /** Returns an event that has begun; null if messages are not recorded. */
         static Message begun() {
             if (!PROBE.isEnabled()) {
                 return null;
@@ -163,7 +160,7 @@ public final class FlightEvents {
         event.commit();
     }
 
-    /** Commits the beginning of an epoch, in which these ranks restart; without ranks, messages are sent again. */
+    /** Commits the beginning of an epoch in which these ranks restart; if there are none, messages are resent. */
     public static void epoch(int epoch, long stepsDone, Collection<Integer> ranks, String reason) {
         Epoch event = new Epoch();
         event.epoch = epoch;

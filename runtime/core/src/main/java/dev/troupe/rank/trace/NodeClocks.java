@@ -5,9 +5,9 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The offsets of the ranks' clocks from the coordinator's, from the shortest round trip, half of which is the error
- * (Cristian 1989). Two clocks drift apart, so the error grows with the age of the round trip, and a longer but younger one
- * replaces it in time.
+ * The offsets of the ranks' clocks from the coordinator's. An offset is measured by a round trip; its error is half of the
+ * round trip, so the shortest one is used (Cristian 1989). Clocks drift apart, so the error grows with age, until a longer
+ * but younger round trip is better.
  *
  * <p>Thread rule: the coordinator's thread.
  */
@@ -26,22 +26,22 @@ public final class NodeClocks {
         }
     }
 
-    /** Oscillators of computers are within 50 millionths of their frequency; two of them drift apart by twice that. */
+    /** Computers' oscillators deviate by at most 50 ppm, so two of them drift apart by at most twice that. */
     private static final long NANOS_PER_DRIFT = 10_000;
 
     private final Map<Integer, Offset> offsets = new HashMap<>();
 
     /**
-     * Takes an answer.
+     * Adds a measurement.
      *
-     * @param askedNanos the coordinator's clock when it asked
-     * @param thereNanos the rank's clock when it answered
+     * @param askedNanos the coordinator's clock at the question
+     * @param thereNanos the rank's clock at the answer
      * @param answeredNanos the coordinator's clock when the answer arrived
      */
     public void answered(int rank, long askedNanos, long thereNanos, long answeredNanos) {
         long error = (answeredNanos - askedNanos + 1) / 2; // rounded up
         long ahead = thereNanos - (askedNanos + (answeredNanos - askedNanos) / 2);
-        // Processes of one machine have one clock: an offset within the error is none.
+        // Processes of one machine have one clock, so an offset within the error counts as zero.
         Offset heard = new Offset(Math.abs(ahead) <= error ? 0 : ahead, error, answeredNanos);
         offsets.merge(rank, heard,
                 (known, fresh) -> fresh.errorNanos() <= known.errorNanos(answeredNanos) ? fresh : known);
@@ -52,7 +52,7 @@ public final class NodeClocks {
         offsets.remove(rank);
     }
 
-    /** Returns the clock of a rank; empty before an answer has come. */
+    /** Returns the clock of a rank; empty before the first answer. */
     public Optional<Offset> of(int rank) {
         return Optional.ofNullable(offsets.get(rank));
     }

@@ -9,18 +9,18 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The pauses of this process: collections of garbage, as the JVM reports them, and stops from outside. A thread that sleeps
- * for twenty milliseconds at a time notices the latter: if a sleep takes longer and the thread was not waiting for a core,
- * the process was stopped for the rest of it. A wake-up costs some 40 microseconds of a virtual processor.
+ * The pauses of this process: collections of garbage, as the JVM reports them, and stops from outside. For the latter a
+ * thread sleeps 20 ms at a time: if a sleep takes longer, except for waits for a core, the process was stopped for the rest.
+ * A wake-up costs about 40 microseconds of a virtual processor.
  *
- * <p>Thread rule: any thread asks; the thread of its own watches until it is closed.
+ * <p>Thread rule: any thread.
  */
 public final class Pauses implements AutoCloseable {
     private static final long SLEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
-    /** A sleep may be longer by this without a pause. */
+    /** Tolerance of the length of a sleep. */
     private static final long SHORTEST_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
     /**
-     * A look that is as late as this is a pause that is not over, or not known yet: no thread waits that long for a core.
+     * A wake-up that is overdue by this is a pause that is not over, or not known yet: no thread waits so long for a core.
      */
     private static final long LATE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
     private static final Duration END = Duration.ofSeconds(5);
@@ -31,7 +31,7 @@ public final class Pauses implements AutoCloseable {
     private volatile long dueNanos;
     private volatile boolean isClosed;
 
-    /** Begins to watch, unless it does; before that there are no pauses. */
+    /** Begins to watch, unless it does already; there are no pauses before that. */
     public synchronized Pauses watched() {
         if (watcher == null) {
             dueNanos = System.nanoTime() + SLEEP_NANOS;
@@ -50,7 +50,7 @@ public final class Pauses implements AutoCloseable {
         delay.close();
     }
 
-    /** Sleeps once, and adds a pause if that was too long. */
+    /** Sleeps once, and adds a pause if that took too long. */
     private void look(RunDelay delay) {
         long before = System.nanoTime();
         long delayed = delay.nanos();
@@ -66,7 +66,7 @@ public final class Pauses implements AutoCloseable {
         }
     }
 
-    /** Adds a pause. Both ways may report the same one, and the JVM may report late. */
+    /** Adds a pause. Both sources may report the same one, and the JVM may report late. */
     synchronized void add(Pause pause) {
         long from = pause.fromNanos();
         long to = pause.toNanos();
@@ -88,8 +88,8 @@ public final class Pauses implements AutoCloseable {
     }
 
     /**
-     * Returns the pauses that ended after an instant of {@link System#nanoTime}, oldest first. A rank may have ended its
-     * step after a pause before the thread that watches has run.
+     * Returns the pauses that ended after an instant of {@link System#nanoTime}, oldest first. It includes a pause that the
+     * watching thread has not noticed yet.
      */
     synchronized List<Pause> since(long nanos) {
         long now = System.nanoTime();
@@ -101,7 +101,7 @@ public final class Pauses implements AutoCloseable {
                 : newest.stream().filter(pause -> pause.toNanos() > nanos).toList();
     }
 
-    /** Ends the thread, and waits for it, but not long. */
+    /** Ends the thread, and waits for its end for a bounded time. */
     @Override
     public void close() {
         isClosed = true;

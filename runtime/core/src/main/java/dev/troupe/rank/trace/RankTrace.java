@@ -14,9 +14,9 @@ import java.util.function.ObjLongConsumer;
 /**
  * The actions of one incarnation of a rank in the training step in progress, with their times. Recording allocates nothing.
  *
- * <p>If the engine computes late, the times of actions and of sends are the device's: an action begins when all earlier work
- * is done, and ends when its own work is. They are marked when the rank requests the work, and read when the rank has waited
- * for the device: at a norm, and at the last action of the row.
+ * <p>With an asynchronous engine the times of actions and sends are the device's: an action begins when all earlier work is
+ * done. They are marked when the rank requests the work. They are read when the rank has waited for the device: at a norm,
+ * and at the last action of the row.
  *
  * <p>Thread rule: {@link #begins}, {@link #ended} and additions inside an action on the rank's thread, {@link #landed} and
  * {@link #sent} on the transport's, {@link #stepBegins}, {@link #computed} and {@link #take} on the thread of the rank's
@@ -28,7 +28,7 @@ public final class RankTrace {
     private final Pauses pauses;
     private final List<Action> row;
     private final Map<Action, Integer> positions = new HashMap<>();
-    /** Null if the engine has done its work when a call returns. */
+    /** Null if the engine is synchronous. */
     private final DeviceTimes device;
     // By position, in nanoseconds of System.nanoTime; 0 if nothing was recorded.
     private final long[] starts;
@@ -40,7 +40,7 @@ public final class RankTrace {
     private final AtomicLongArray moved;
     private final AtomicLongArray credit;
     private final long[] bytes;
-    // Null if nobody records: the events of the JDK's flight recorder that have begun.
+    // The begun events of the JDK Flight Recorder; null if they are not recorded.
     private final AtomicReferenceArray<FlightEvents.Message> messages;
     private FlightEvents.Action event;
     private volatile long step;
@@ -51,8 +51,6 @@ public final class RankTrace {
     private long beginNanos;
 
     /**
-     * Creates the trace of an incarnation of a rank.
-     *
      * @param row the rank's row of a training step
      * @param pauses the pauses of this process
      */
@@ -89,7 +87,7 @@ public final class RankTrace {
         }
         doing = positions.get(action);
         starts[doing] = System.nanoTime();
-        if (delayedStep != step) { // validation and a checkpoint are behind the step before, and in front of this one
+        if (delayedStep != step) { // validation and a checkpoint come between the steps
             delayedStep = step;
             delayed = Math.max(delayed, delay.nanos() - (starts[doing] - beginNanos));
         }
@@ -107,7 +105,7 @@ public final class RankTrace {
         }
     }
 
-    /** Ends the action in progress, which waited for other ranks of its groups for {@code groupNanos}. */
+    /** Ends the action in progress; {@code groupNanos} of it were waits for other ranks of its groups. */
     public void ended(long groupNanos) {
         if (event != null) {
             event.commit();
@@ -126,7 +124,7 @@ public final class RankTrace {
         doing = -1;
     }
 
-    /** Replaces the times of requests by the device's times of the completed work. */
+    /** Replaces the times of requests by the device's times of completed work. */
     private void readDevice() {
         for (int position = 0; position < starts.length; position++) {
             long end = device.end(position);
@@ -140,7 +138,10 @@ public final class RankTrace {
         }
     }
 
-    /** Host time inside an action counts if the device was idle for it, as far as that can be known. */
+    /**
+     * Sets the device's times of an action. Host time in it counts only if the device was idle meanwhile, as far as that is
+     * known.
+     */
     private void place(int position, long start, long end) {
         starts[position] = start;
         ends[position] = end;
@@ -155,7 +156,7 @@ public final class RankTrace {
         return device != null;
     }
 
-    /** Reports how long a device has computed each action of the step that is known to be done. */
+    /** Reports the device's computing time of each action of the step that is known to be done. */
     public void computed(ObjLongConsumer<Action> each) {
         for (int position = 0; position < starts.length; position++) {
             if (row.get(position).kind().isCompute() && ends[position] != 0) {
@@ -164,7 +165,7 @@ public final class RankTrace {
         }
     }
 
-    /** Runs the read of a microbatch's rows, inside an action. */
+    /** Reads a microbatch's rows, inside an action. */
     public void reads(Runnable read) {
         long start = System.nanoTime();
         read.run();
@@ -178,7 +179,7 @@ public final class RankTrace {
         moved.set(positions.get(receive), System.nanoTime());
     }
 
-    /** The transport gets the tensor of a send. */
+    /** Records that the transport gets the tensor of a send. */
     public void handed(Action send, long byteCount) {
         int position = positions.get(send);
         bytes[position] = byteCount;
@@ -196,7 +197,7 @@ public final class RankTrace {
         }
     }
 
-    /** The message of a send has left, after it had no credit for {@code creditNanos}. */
+    /** Records that the message of a send has left; it waited {@code creditNanos} for a credit. */
     public void sent(Action send, long creditNanos) {
         int position = positions.get(send);
         credit.set(position, creditNanos);
@@ -207,7 +208,7 @@ public final class RankTrace {
         }
     }
 
-    /** Returns the times of the step that has ended, and begins anew. */
+    /** Returns and clears the times of the step that has ended. */
     public RankTimes take() {
         if (device != null) {
             readDevice();

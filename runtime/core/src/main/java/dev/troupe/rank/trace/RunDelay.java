@@ -6,8 +6,8 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 
 /**
- * The time for which a thread was ready to run and had no core, as Linux counts it ({@code Documentation/scheduler/
- * sched-stats.rst}, second number of {@code /proc/PID/schedstat}). Elsewhere it is 0.
+ * The time for which a thread was ready to run and had no core, as Linux counts it ({@code
+ * Documentation/scheduler/sched-stats.rst}, second number of {@code /proc/PID/schedstat}). On other systems it is 0.
  *
  * <p>Thread rule: opened and read by the thread itself.
  */

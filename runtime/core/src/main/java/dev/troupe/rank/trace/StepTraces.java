@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The times of the step in progress, put together from its ranks'. If steps overlap, the times of a pass are reported as
- * one, under its first step.
+ * The times of the step in progress, collected from all ranks. If steps overlap, the times of a pass are reported as one,
+ * under its first step.
  *
  * <p>Thread rule: the coordinator's thread.
  */
@@ -32,7 +32,11 @@ public final class StepTraces {
         this.ranks = new RankTimes[rows.plan().rankCount() * rows.ranksPerPlace()];
     }
 
-    /** Begins a step now, by the coordinator's clock; again if ranks repeat it. */
+    /**
+     * Begins a step, or begins it again if ranks repeat it.
+     *
+     * @param nowNanos the coordinator's clock
+     */
     public void begins(long number, long nowNanos) {
         if (number != told) {
             told = number;
@@ -41,8 +45,9 @@ public final class StepTraces {
     }
 
     /**
-     * Takes the times of a rank that has done its row of a step. Before its clock is known, times between the beginning of
-     * the step and now are taken for the coordinator's clock, which processes of one machine share, and others are left out.
+     * Adds the times of a rank that has done its row of a step. If the rank's clock is not known yet, the times are used
+     * only if they lie between the beginning of the step and now: then both clocks are one, as between processes of one
+     * machine.
      *
      * @param nowNanos the coordinator's clock
      */
@@ -56,25 +61,25 @@ public final class StepTraces {
                 .orElse(isOfOurClock ? times : null);
     }
 
-    /** Takes the reading of a rank's clock; times as for {@link NodeClocks#answered}. */
+    /** Adds a reading of a rank's clock; times as for {@link NodeClocks#answered}. */
     public void clockTold(int rank, long askedNanos, long thereNanos, long answeredNanos) {
         clocks.answered(rank, askedNanos, thereNanos, answeredNanos);
     }
 
-    /** Takes note that ranks restart, perhaps in another process. */
+    /** Records that ranks restart, perhaps in another process. */
     public void restarted(Collection<Integer> restarted) {
         restarted.forEach(clocks::forget);
         disturbed(Cause.RECOVERY);
     }
 
-    /** Takes note of a further cause of the time before the next step, or in it. */
+    /** Records a further cause of the time before or in the next step. */
     public void disturbed(Cause cause) {
         if (between != Cause.RECOVERY) {
             between = cause;
         }
     }
 
-    /** Takes note of a pass over validation data: the time until the next step is not idle. */
+    /** Records a pass over validation data: the time until the next step is not idle. */
     public void validated() {
         endOfStep = -1;
     }

@@ -10,8 +10,7 @@ import dev.troupe.stage.Stage;
 /**
  * The side of a rank that warms up alone. Every receive succeeds at once with arbitrary content; every send is dropped.
  *
- * @param rank the rank that warms up
- * @param stage its only stage
+ * @param stage the only stage of the rank
  * @param length tokens of a sequence of the run
  */
 record Alone(int rank, Stage stage, int length, MicrobatchRows rows) implements RankSide {
@@ -20,7 +19,7 @@ record Alone(int rank, Stage stage, int length, MicrobatchRows rows) implements 
         return rows;
     }
 
-    /** The longest, since its kernels take longest. */
+    /** Returns the longest, since its kernels take longest. */
     @Override
     public int lengthOf(Pass pass, int microbatch) {
         return length;
@@ -38,7 +37,7 @@ record Alone(int rank, Stage stage, int length, MicrobatchRows rows) implements 
 
     @Override
     public void send(Action send, Pass pass) {
-        // It was given back already.
+        // The tensor was given back already.
     }
 
     @Override
@@ -46,7 +45,7 @@ record Alone(int rank, Stage stage, int length, MicrobatchRows rows) implements 
         stage.release(buffer);
     }
 
-    /** The tensor is of this stage. */
+    /** Does nothing: the tensor belongs to this stage. */
     @Override
     public void adopt(Stage by, int from, Tensor tensor) {
     }

@@ -29,15 +29,15 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /**
- * The warm-up of a rank, which runs each kind of kernel that the rank will need once, at its real shape: a forward and every
- * kind of backward of its row, for one microbatch of one stage of each form, the actions of a whole step, and a forward for
- * validation. It has an engine and stages of its own, with zeros for weights and other ranks that answer at once, so it has
- * no effect on the run's bits or memory. It needs less memory than the run, which holds all stages and more microbatches.
+ * The warm-up of a rank: it runs each kernel that the rank will need once, with its real shape. For one stage of each form
+ * these are the actions of a whole step, for one microbatch with every kind of backward, and a forward for validation. It
+ * has its own engine and stages, with weights of zero and other ranks that answer at once, so it does not affect the run's
+ * bits. It needs less memory than the run, which has more stages and microbatches at once.
  *
- * <p>Thread rule: one thread, but for {@link #pulse} and {@link #situation}, which any thread may ask.
+ * <p>Thread rule: one thread; {@link #pulse} and {@link #situation} on any.
  */
 public final class KernelWarmUp {
-    /** Leaves weights of zero at zero. */
+    /** Keeps weights of zero at zero. */
     private static final WeightUpdate NO_UPDATE = new WeightUpdate(0, 0, 1, 1, false);
     /** The update after a step with overflowing gradients. */
     private static final WeightUpdate SKIPPED = new WeightUpdate(0, 0, 0, 1, true);
@@ -49,7 +49,7 @@ public final class KernelWarmUp {
     private volatile String situation = "opening its engine";
 
     /**
-     * @param validates whether the run makes passes for validation
+     * @param validates whether the run has validation passes
      */
     public KernelWarmUp(TrainingPlan plan, int rank, boolean validates) {
         this.plan = plan;
@@ -61,17 +61,17 @@ public final class KernelWarmUp {
         return rank;
     }
 
-    /** Returns a pulse that beats with every kernel that ends. */
+    /** Returns a pulse that beats at the end of every kernel. */
     public Pulse pulse() {
         return pulse;
     }
 
-    /** Returns a sentence about the warm-up, for a person. */
+    /** Returns the present action as text for a user. */
     public String situation() {
         return situation;
     }
 
-    /** Runs all kernels; passes on exceptions of an engine, and frees all memory. */
+    /** Runs all kernels and frees all memory; an engine's exception is passed on. */
     public void run(Supplier<CheckedEngine> engines) {
         try (CheckedEngine engine = engines.get()) {
             engine.observe(pulse);
@@ -115,7 +115,7 @@ public final class KernelWarmUp {
                 .orElse(DataShare.ALL);
         try (Stage stage = Stage.create(engine, plan.partition(), index, plan.stageSettings(index), share, dataShare,
                 (_, _, _, _) -> {
-                    // Zeros suffice: neither a kernel's time nor whether it can run depends on its input.
+                    // Zeros suffice: neither the time of a kernel nor its support depends on its input.
                 })) {
             StageOps ops = new StageOps(stage, engine, WorkClock.NONE, plan,
                     new Alone(rank, stage, plan.stageSettings().sequenceLength(),
@@ -152,8 +152,8 @@ public final class KernelWarmUp {
     }
 
     /**
-     * Returns the actions of a stage in the rank's row, with one microbatch for each kind of backward: the last one, with
-     * which exchanges may begin.
+     * Returns the actions of a stage in the rank's row, with one microbatch for each kind of backward. It is the last one,
+     * since exchanges may begin with it.
      */
     private List<Action> actions(int stage) {
         Set<Kind> kinds = kinds(stage);

@@ -27,7 +27,7 @@ public record WarmUpGroups(ParallelLayout ranks) implements RankGroups {
 
     @Override
     public void enter(NodeMap nodes) {
-        // Nobody has joined.
+        // No rank has joined.
     }
 
     @Override
@@ -51,7 +51,7 @@ public record WarmUpGroups(ParallelLayout ranks) implements RankGroups {
 
         @Override
         public void close() {
-            // Nobody waits.
+            // No rank waits.
         }
     }
 }

@@ -16,10 +16,10 @@ import java.util.Map;
 import java.util.Queue;
 
 /**
- * The transport of one rank alone: its sends are read at once, and a message for it arrives as soon as it grants a buffer,
- * with the buffer's content.
+ * The transport of one rank alone: its sends are read at once, and a message to it arrives as soon as it grants a buffer.
+ * The message's content is whatever the buffer contains.
  *
- * <p>Thread rule: the thread of the rank's warm-up run, on which the listener is called too.
+ * <p>Thread rule: the thread of the rank's warm-up run; the listener is called on it too.
  */
 public final class WarmUpTransport implements Transport {
     /**
