@@ -11,22 +11,23 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * The limits of a run in several processes: groups of ranks that its members can number, and control messages within a
- * frame, by the most bytes of their parts as CBOR. A longer message would be dropped, and the run would wait for it.
+ * The limits of a run in several processes: the ranks of a group between processes, and the size of control messages. The
+ * size is an upper bound from the CBOR sizes of the message's parts. A message larger than a frame would be dropped, and the
+ * run would wait for it.
  */
 public final class ClusterLimits {
     /** Bytes of a frame, {@code pekko.remote.artery.advanced.maximum-frame-size}. */
     static final int FRAME_BYTES = 256 << 10;
-    /** For the envelope, addresses of actors, and the names of parts that are there once. */
+    /** The envelope, addresses of actors, and names of parts that occur once. */
     private static final int ENVELOPE_BYTES = 8 << 10;
-    /** Of an array, a number of 32 bits and one of 64: a loss of a microbatch. */
+    /** The loss of a microbatch: an array of a number of 32 bits and one of 64. */
     private static final int PAIR_BYTES = 1 + 5 + 9;
-    /** The same with a part of a block, below 24: a squared sum. */
+    /** A squared sum: the same, and the part of the block, a number below 24. */
     private static final int SUM_BYTES = PAIR_BYTES + 1;
     /** An edge with the names of its parts, and the head of its bits. */
     private static final int EDGE_BYTES = 128;
-    /** A name's head, and the rank's number next to it. */
-    private static final int BESIDE_NAME_BYTES = 2 + 5;
+    /** A name's head, and the number of the rank. */
+    private static final int AROUND_NAME_BYTES = 2 + 5;
 
     private ClusterLimits() {
     }
@@ -47,7 +48,7 @@ public final class ClusterLimits {
         long blocks = model.blockCount() + 2L;
         long blocksOfRank = Math.min(blocks, Math.ceilDiv(blocks, spec.parallel().stageCount()) * virtualStages);
         int mostParameters = model.layers().stream().mapToInt(layer -> layer.parameters().size()).max().orElseThrow();
-        // A sum for each block, or for each parameter of a half that continues the block of another stage.
+        // A sum for each block, or for each parameter if a half continues the block of another stage.
         long passDone = (long) PAIR_BYTES * microbatches
                 + SUM_BYTES * (blocksOfRank + (long) mostParameters * virtualStages);
         if (passDone > room) {
@@ -57,7 +58,7 @@ public final class ClusterLimits {
                             + " raise training.microbatch-size or parallel.pipeline",
                     passDone, microbatches, blocksOfRank, room));
         }
-        // Forwards and gradients of each stage, and a table's.
+        // Forwards and gradients of each stage, and of a table.
         long standing = (2L * virtualStages + 2) * (EDGE_BYTES + Math.ceilDiv(microbatches, Byte.SIZE));
         if (standing > room) {
             throw new UsageException(String.format(Locale.ROOT,
@@ -86,7 +87,7 @@ public final class ClusterLimits {
 
     private static void requireHosts(ClusterSpec cluster, int ranks, long room) {
         int longest = cluster.nodes().stream().map(NodeSpec::name).mapToInt(String::length).max().orElse(0);
-        long hosts = (long) ranks * (longest + BESIDE_NAME_BYTES);
+        long hosts = (long) ranks * (longest + AROUND_NAME_BYTES);
         if (hosts > room) {
             throw new UsageException(String.format(Locale.ROOT,
                     "the list of where %,d ranks are could take %,d bytes, with names of up to %d letters, and a control"

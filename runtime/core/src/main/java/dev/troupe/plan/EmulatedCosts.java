@@ -17,15 +17,17 @@ import java.util.function.IntPredicate;
 import java.util.stream.IntStream;
 
 /**
- * The costs for the engine that computes nothing: the times of the configuration, or of the model's own operations, as its
- * layers count them, at the rate of a device: see {@link LayerCosts}. Where forwards are run again, the backward for the
- * input has them too, without the last product of the blocks that are replayed together; if a stage replays some ahead, it
- * has the rest.
+ * The costs of the engine that computes nothing. They are the times of the configuration, or the operations of the model's
+ * layers at the rate of a device (see {@link LayerCosts}). The backward for the input includes the replayed forwards, except
+ * for those that are replayed ahead: these are a cost of their own. The last product of a group of blocks is not replayed.
  */
 public final class EmulatedCosts implements WorkCosts {
     private final Map<Work, long[]> nanos = new EnumMap<>(Work.class);
 
-    /** The operations of a stage for a microbatch; of those that it makes again all, and those ahead of the gradient. */
+    /**
+     * The operations of a stage for a microbatch: {@code again} of them are replayed, {@code ahead} of these before the
+     * gradient arrives.
+     */
     private record Operations(double products, double attention, double weights, double again, double ahead) {
     }
 
@@ -93,7 +95,7 @@ public final class EmulatedCosts implements WorkCosts {
                 stage -> plan.training().plan().replaysAhead(stage));
     }
 
-    /** The model's own costs on a device of a thousand million operations a second. */
+    /** Returns the model's own costs on a device of 10^9 operations per second. */
     public static EmulatedCosts ofOperations(TrainingPlan plan) {
         List<Duration> none = List.of(Duration.ZERO);
         return of(new EmulatedSpec(none, none, none, none, none, 1e9), plan);

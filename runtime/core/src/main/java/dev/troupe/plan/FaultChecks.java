@@ -16,7 +16,7 @@ import java.util.OptionalInt;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/** Holds the faults of a run against its plan: one that could never strike is refused before anything starts. */
+/** The checks of a run's faults against its plan: a fault that could never strike is refused before anything starts. */
 public final class FaultChecks {
     private static final Set<FaultPoint> ONCE_IN_A_STEP = Arrays.stream(FaultPoint.values())
             .filter(point -> !point.hasMicrobatch()).collect(Collectors.toUnmodifiableSet());
@@ -33,7 +33,7 @@ public final class FaultChecks {
     /**
      * @param firstStep the first step of this run: a fault of an earlier step has struck or will not
      * @param steps of the run, counted from its first
-     * @param checkpointEvery how many steps lie between two checkpoints; 0 for none but that at the end
+     * @param checkpointEvery steps between two checkpoints; 0: only one at the end
      * @param recovers whether ranks keep snapshots
      * @param hasNodes whether the run has other processes
      */
@@ -48,9 +48,7 @@ public final class FaultChecks {
     }
 
     /**
-     * Checks all faults of a run.
-     *
-     * @throws UsageException with a sentence for each that cannot strike
+     * @throws UsageException with a sentence for each fault that cannot strike
      */
     public void require(List<FaultSpec> faults) {
         List<String> wrong = faults.stream().flatMap(fault -> refusal(fault).stream()).toList();
@@ -97,7 +95,10 @@ public final class FaultChecks {
                         : Optional.empty();
     }
 
-    /** Stages between the first and the last read no rows, but for their documents, and of a tensor group one rank reads. */
+    /**
+     * Refuses late data on ranks that read none. Only the first and the last stage read rows, unless documents are
+     * separated, and only the first rank of a tensor group.
+     */
     private Optional<String> unread(FaultSpec fault) {
         int last = plan.training().plan().stageCount() - 1;
         boolean isOfReader = fault.rank().isEmpty()
@@ -118,7 +119,7 @@ public final class FaultChecks {
                 || plan.stageSettings().separatesDocuments();
     }
 
-    /** The step of a checkpoint is the last that it holds. */
+    /** Refuses faults of checkpoints that are not written. The step of a checkpoint is the last one in it. */
     private Optional<String> between(FaultSpec fault) {
         boolean isOfCheckpoints = fault.kind().points().equals(Set.of(FaultPoint.CHECKPOINT))
                 || fault.at().equals(Optional.of(FaultPoint.CHECKPOINT));
@@ -142,7 +143,7 @@ public final class FaultChecks {
                                 + " (recovery.enabled = false)");
     }
 
-    /** Where steps overlap, snapshots are taken at the end of a pass. */
+    /** Refuses faults of snapshots that are not taken: if steps overlap, snapshots are taken at the end of a pass. */
     private Optional<String> midst(FaultSpec fault) {
         long stepsDone = fault.step().orElse(plan.stepsPerPass() - 1) + 1;
         boolean isOfSnapshots = fault.kind().points().equals(Set.of(FaultPoint.COMMIT))
@@ -153,7 +154,10 @@ public final class FaultChecks {
                 : Optional.empty();
     }
 
-    /** Not every backward is split, and not every stage hands on something to another rank. */
+    /**
+     * Refuses faults of actions that are not in the plan: not every backward is split, and not every stage sends to another
+     * rank.
+     */
     private Optional<String> absent(FaultSpec fault) {
         Set<FaultPoint> points = EnumSet.noneOf(FaultPoint.class);
         Set<FaultMessage> sent = EnumSet.noneOf(FaultMessage.class);
@@ -186,7 +190,10 @@ public final class FaultChecks {
                 + (sent.isEmpty() ? "" : ", and sends " + words(sent)));
     }
 
-    /** A message that is sent once in a step is the first of its edge, and only faults of messages themselves meet it. */
+    /**
+     * Whether a fault names this action. A message that is sent once in a step is the first of its edge, and only faults of
+     * messages apply to it.
+     */
     private boolean isMeant(FaultSpec fault, int rank, Action action) {
         int microbatch = Math.max(0, plan.rows().microbatchInStep(Pass.Kind.TRAINING, action));
         return isOf(fault.rank(), rank) && isOf(fault.stage(), action.stage())
@@ -194,7 +201,7 @@ public final class FaultChecks {
                 && !(NOT_WITHIN_A_RANK.contains(fault.kind().reach()) && isHandedOver(action));
     }
 
-    /** Between stages of one rank nothing is sent. */
+    /** Whether a message is handed over within a rank, without a transfer. */
     private boolean isHandedOver(Action action) {
         return action.kind().isMessage() && !plan.needsMessage(action);
     }

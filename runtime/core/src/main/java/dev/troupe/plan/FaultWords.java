@@ -6,7 +6,7 @@ import dev.troupe.protocol.MessageKind;
 import dev.troupe.schedule.Kind;
 import java.util.Optional;
 
-/** The actions and messages of a step in the words of faults. */
+/** The actions and messages of a step in the terms of faults. */
 public final class FaultWords {
     private FaultWords() {
     }
@@ -28,7 +28,6 @@ public final class FaultWords {
         };
     }
 
-    /** Returns the content of a send or receive of a plan. */
     public static FaultMessage contentOf(Kind message) {
         return switch (message) {
             case SEND_F, RECV_F -> FaultMessage.ACTIVATION;

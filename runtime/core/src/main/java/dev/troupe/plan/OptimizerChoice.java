@@ -7,7 +7,7 @@ import dev.troupe.optimizer.Optimizer;
 import dev.troupe.schedule.family.PipeDream2Bw;
 import dev.troupe.schedule.family.Schedules;
 
-/** The optimizer that a run asks for. */
+/** The optimizer of a run, from its configuration. */
 public final class OptimizerChoice {
     private static final String WHOLE = "training.optimizer.kind = muon updates whole matrices, but ";
 
@@ -15,9 +15,7 @@ public final class OptimizerChoice {
     }
 
     /**
-     * Returns the optimizer of a run.
-     *
-     * @throws UsageException if the ranks of the run do not hold what it needs
+     * @throws UsageException if the optimizer does not work with the run's ranks, schedule or adapters
      */
     public static Optimizer of(RunSpec run, ModelSpec model) {
         OptimizerSpec spec = run.training().update().optimizer();

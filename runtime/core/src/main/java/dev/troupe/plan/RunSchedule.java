@@ -17,24 +17,24 @@ import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 
 /**
- * The counts of a run's steps from which the flushes of its pipeline follow if steps overlap.
+ * The counts of a run's steps. If steps overlap, they determine when the pipeline is flushed.
  *
  * @param stepsDone steps done at the start of the run
  * @param steps steps done at its end
- * @param validateEvery steps between two validations, or 0 for none
- * @param checkpointEvery steps between two checkpoints, or 0 for the one at the end only
+ * @param validateEvery steps between two validations; 0: none
+ * @param checkpointEvery steps between two checkpoints; 0: only one at the end
  */
 public record RunSchedule(long stepsDone, long steps, long validateEvery, long checkpointEvery) {
-    /** Steps of a pass: a rank that fails repeats it, and keeps all that it has sent in it. */
+    /** Maximum steps of a pass: a rank that fails repeats the pass, and keeps all messages that it has sent in it. */
     private static final int MOST_BY_DEFAULT = 8;
-    /** Steps of a pass if a step is one microbatch. */
+    /** The same if a step is one microbatch. */
     private static final int MOST_MICROBATCHES_BY_DEFAULT = 32;
 
     /**
      * Returns the schedule of the run.
      *
      * @param microbatches microbatches of a step in each pipeline
-     * @param sharesParameter whether two layers share a parameter that is trained
+     * @param sharesParameter whether two layers share a trained parameter
      * @throws dev.troupe.schedule.PlanException if there is no such schedule
      * @throws UsageException if its steps overlap, and the run cannot do that
      */
@@ -73,7 +73,7 @@ public record RunSchedule(long stepsDone, long steps, long validateEvery, long c
                 : checked(overlap.flushEvery(), forwards));
     }
 
-    /** Refuses what a run with stages on several ranks cannot have. */
+    /** Refuses settings that do not work with stages on several ranks. */
     private static void requireReplicas(ParallelSpec parallel, TrainingSpec training) {
         String found = "parallel.replicas = " + parallel.replicas();
         if (!parallel.schedule().equals(PipeDream.STASHING)) {
@@ -92,7 +92,7 @@ public record RunSchedule(long stepsDone, long steps, long validateEvery, long c
         }
     }
 
-    /** Refuses counts of steps, of one microbatch each, that end in the midst of a round. */
+    /** Refuses counts of steps, of one microbatch each, that do not end a round. */
     private void requireRounds(ParallelSpec parallel, int round) {
         if (divisor() % round == 0 && parallel.overlap().flushEvery() % round == 0) {
             return;
@@ -109,7 +109,7 @@ public record RunSchedule(long stepsDone, long steps, long validateEvery, long c
                         + (stepsDone == 0 ? "" : " and the " + stepsDone + " steps that are done") + ": change them");
     }
 
-    /** Refuses settings for which an update would wait for other stages, if a stage updates its weights alone. */
+    /** Refuses settings that make an update wait for other stages, although each stage updates on its own. */
     private static void requireUpdatesAlone(ParallelSpec parallel, TrainingSpec training, boolean sharesParameter) {
         String alone = ", but under " + parallel.schedule()
                 + " a stage updates its weights after each of its backwards, and ";
@@ -132,7 +132,7 @@ public record RunSchedule(long stepsDone, long steps, long validateEvery, long c
         }
     }
 
-    /** The greatest number of steps that every pass can have. */
+    /** Returns the largest number of steps that every pass can have. */
     private int flushEvery(long forwards, int most, int round) {
         return IntStream.rangeClosed(1, Math.max(most, round))
                 .filter(number -> number % round == 0 && divisor() % number == 0

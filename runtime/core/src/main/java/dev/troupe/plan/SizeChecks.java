@@ -12,23 +12,23 @@ import java.math.BigInteger;
 import java.util.Locale;
 
 /**
- * Refuses impossible sizes before anything is allocated: counts that overflow, and plans that would take too long to
- * prepare. Every product here has 64 bits, and its factors were checked before.
+ * The checks of sizes before anything is allocated. They refuse counts that overflow, and plans that would take too long to
+ * prepare. All products here have 64 bits and do not overflow, since the factors were checked before.
  */
 public final class SizeChecks {
     /**
-     * Forwards of a pipeline in a step: P V M. Every process has the whole plan, of six actions or so for each forward: a
-     * GiB of heap, and a minute before the start.
+     * Forwards of a pipeline in a step: P V M. Every process has the whole plan, with about six actions for each forward: at
+     * this limit a GiB of heap, and a minute before the start.
      */
     static final long MOST_FORWARDS = 1 << 20;
-    /** Layers times microbatches: what the memory of a rank is counted over, some microseconds each. */
+    /** Layers times microbatches: the memory count of a rank takes some microseconds for each. */
     static final long MOST_LAYER_FORWARDS = 1 << 23;
 
     private SizeChecks() {
     }
 
     /**
-     * Checks how a model is to be cut, by arithmetic alone; the model itself was checked before.
+     * Checks the cut of a model by arithmetic alone; the model itself was checked before.
      *
      * @param sequenceLength tokens of a training sequence
      * @throws UsageException with the number that is too large and the key to change
@@ -69,7 +69,7 @@ public final class SizeChecks {
         }
     }
 
-    /** A layer is on one stage, and what a rank has of it lies in one buffer, or is gathered in one. */
+    /** Refuses layers that do not fit a buffer: a rank's part of a layer is stored or gathered in one. */
     private static void requireLayersThatCanBe(ModelSpec model, int tensor) {
         for (LayerSpec layer : model.layers()) {
             long weights = layer.parameterCount() / tensor; // rounded down: the exact number is the walk's
@@ -85,9 +85,9 @@ public final class SizeChecks {
     }
 
     /**
-     * Returns the refusal of a tensor that is too large, which the walk of a rank has met.
+     * Returns the refusal of a tensor that is too large, which the walk of a rank has found.
      *
-     * @param doing what the rank did: an action, or nothing if the stage was made
+     * @param doing the action of the rank; empty if it was creating the stage
      */
     public static UsageException refusal(TrainingPlan plan, int rank, int stage, String doing,
             TooManyElementsException tensor) {
@@ -134,7 +134,9 @@ public final class SizeChecks {
         return text.append(']').toString();
     }
 
-    /** Every tensor of a microbatch is as many times larger as the microbatch has sequences. */
+    /**
+     * Returns advice from the size for one sequence: every tensor of a microbatch grows with the number of its sequences.
+     */
     private static String advice(StageSettings settings, BigInteger elements) {
         BigInteger ofOne = elements.divide(BigInteger.valueOf(settings.microbatchSize())); // exact
         BigInteger most = BigInteger.valueOf(TooManyElementsException.MOST).divide(ofOne); // rounded down

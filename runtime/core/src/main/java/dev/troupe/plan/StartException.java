@@ -1,8 +1,8 @@
 package dev.troupe.plan;
 
 /**
- * The actors of this process did not start, though the request was right; another attempt may succeed. The message is one
- * sentence for the user.
+ * A failure to start the actors of this process, although the request was right; another attempt may succeed. The message is
+ * one sentence for the user.
  */
 public final class StartException extends RuntimeException {
     private static final long serialVersionUID = 1L;

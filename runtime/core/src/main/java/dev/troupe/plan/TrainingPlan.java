@@ -28,8 +28,8 @@ import java.util.stream.IntStream;
  * stage. Immutable.
  *
  * @param ranks the place of each rank; ranks of one pipeline place carry out the same row
- * @param sharesSequence whether the ranks of a tensor-parallel group share the rows of an activation too
- * @param zero what the ranks that hold the same weights share out among them
+ * @param sharesSequence whether the ranks of a tensor-parallel group also share the rows of an activation
+ * @param zero the state that ranks with the same weights share
  * @param partition the layers of each stage
  * @param stageSettings sizes and optimizer of every stage; see {@link #stageSettings(int)}
  * @param training the certified plan of a step
@@ -43,7 +43,7 @@ public record TrainingPlan(ParallelLayout ranks, boolean sharesSequence, Zero ze
      * @param settings with the microbatches of all pipelines together
      * @param validationMicrobatches microbatches of a pass over validation data in each pipeline, at least 1
      * @throws dev.troupe.schedule.PlanException if the schedule is not defined for these numbers
-     * @throws UsageException if the layers cannot be assigned so
+     * @throws UsageException if the layers cannot be assigned like this
      */
     public static TrainingPlan of(ModelSpec model, StageSettings settings, String layout, Schedule schedule,
             ParallelLayout ranks, boolean sharesSequence, Zero zero, int virtualStages, int validationMicrobatches,
@@ -59,7 +59,7 @@ public record TrainingPlan(ParallelLayout ranks, boolean sharesSequence, Zero ze
                 PlanValidator.certify(step.forwards(forwards), Purpose.FORWARD_ONLY, creditsPerEdge));
     }
 
-    /** Refuses a plan of a file that replays forwards in a run that has none to replay. */
+    /** Refuses a plan with RECOMPUTE in a run without recomputation ahead of gradients; such a plan comes from a file. */
     private static void requireReplays(Plan compute, StageSettings settings) {
         boolean replays = compute.rows().stream().flatMap(List::stream)
                 .anyMatch(action -> action.kind() == Kind.RECOMPUTE);
@@ -71,18 +71,18 @@ public record TrainingPlan(ParallelLayout ranks, boolean sharesSequence, Zero ze
         }
     }
 
-    /** Returns the same run with blocks that are replayed otherwise, but ahead of the gradient or not as before. */
+    /** Returns the same run with other blocks replayed. Whether they are replayed ahead of the gradient must not change. */
     public TrainingPlan with(Replay replay) {
         return new TrainingPlan(ranks, sharesSequence, zero, partition, stageSettings.with(replay), training,
                 validation);
     }
 
-    /** Returns the kind of action with which a stage has the weights after an update, of which its rank may do a share. */
+    /** Returns the kind of action after which a stage has the updated weights, also if its rank updates only a share. */
     public Kind endOfUpdate() {
         return ranks.data() > 1 && zero.includes(Zero.OPTIMIZER) ? Kind.UNSHARD : Kind.UPDATE;
     }
 
-    /** Returns the settings of a stage with the copies that it holds so that steps overlap. */
+    /** Returns the settings of a stage, with the copies of weights and gradients that overlapping steps need. */
     public StageSettings stageSettings(int stage) {
         if (!rows().overlap()) {
             return stageSettings;
@@ -91,7 +91,7 @@ public record TrainingPlan(ParallelLayout ranks, boolean sharesSequence, Zero ze
                 Collections.max(training.weights().liveGradients())));
     }
 
-    /** Returns how many versions before the newest a run has of each parameter that it trains. */
+    /** Returns the number of older weight versions that a run holds of each trained parameter. */
     public Map<ParameterSpec, Integer> olderVersions() {
         Map<ParameterSpec, Integer> older = new LinkedHashMap<>();
         for (int stage = 0; stage < partition.stageCount(); stage++) {
@@ -103,13 +103,13 @@ public record TrainingPlan(ParallelLayout ranks, boolean sharesSequence, Zero ze
         return older;
     }
 
-    /** Returns how many numbers the versions before the newest have, over all stages. */
+    /** Returns the elements in all older weight versions, over all stages. */
     public long olderWeightCount() {
         return olderVersions().entrySet().stream().mapToLong(entry -> entry.getKey().elementCount() * entry.getValue())
                 .sum();
     }
 
-    /** The whole step, which follows from the grid and from the state that its ranks share out. */
+    /** Returns the whole step that follows from the grid and from the shared state. */
     private static WholeStep wholeStep(ModelSpec model, ParallelLayout ranks, boolean sharesSequence, Zero zero,
             StageSettings settings) {
         boolean isShared = ranks.data() > 1;
@@ -131,7 +131,7 @@ public record TrainingPlan(ParallelLayout ranks, boolean sharesSequence, Zero ze
         }
     }
 
-    /** Returns the passes that make the whole step of a plan that only computes. */
+    /** Returns the passes that lower a plan of computation only to the whole step. */
     public WholeStep wholeStep() {
         return wholeStep(model(), ranks, sharesSequence, zero, stageSettings);
     }
@@ -150,16 +150,16 @@ public record TrainingPlan(ParallelLayout ranks, boolean sharesSequence, Zero ze
         return ranks.replicas().stream().anyMatch(count -> count > 1) ? ranks.replicas() : List.of();
     }
 
-    /** The ranks that write their share of the gradients to a file, each once for each of its stages. */
+    /** Returns the number of contributions to a file of gradients: one for each stage of each rank that writes its share. */
     public int gradientWriters() {
         return IntStream.range(0, ranks.pipeline()).map(ranks::holders).sum() * ranks.tensor()
                 * training.plan().virtualStages();
     }
 
     /**
-     * Returns the number in the whole step of a microbatch of a rank's pipeline: data rank d takes d M .. d M + M-1 of
-     * the D M. So D pipelines read what one pipeline with D M microbatches reads, each sequence once, in the same order.
-     * Replicas belong to one pipeline.
+     * Returns the number in the whole step of a microbatch of a rank's pipeline: data rank d takes d M .. d M + M-1 of the D
+     * M. So D pipelines read the same sequences in the same order as one pipeline with D M microbatches. Replicas belong to
+     * one pipeline.
      */
     public int globalMicrobatch(int rank, int microbatch) {
         return !ranks.replicas().isEmpty()

@@ -1,6 +1,6 @@
 package dev.troupe.plan;
 
-/** A run that cannot start as it was asked for. The message is one sentence for the user; nothing was written. */
+/** A refusal of a run's request. The message is one sentence for the user; nothing was written. */
 public final class UsageException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

@@ -27,8 +27,8 @@ import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
 /**
- * A checkpoint with verified checksums. As a weight source it has the weights and the optimizer's state by name, so that a
- * run may resume with its layers on other stages.
+ * A checkpoint with verified checksums. As a weight source it has the weights and the optimizer's state by name, so a run
+ * may resume with its layers on other stages.
  *
  * <p>Thread rule: {@link #read} from any thread; close when no thread reads.
  */
@@ -46,8 +46,8 @@ public final class Checkpoint implements WeightSource, AutoCloseable {
     }
 
     /**
-     * Opens the checkpoint of a directory, or the newest whole one of a run's directory. Every file is read once, a
-     * piece at a time, and checked against the manifest.
+     * Opens a checkpoint, or the newest whole one of a run's directory. Every file is read once, in pieces, and checked
+     * against the manifest.
      *
      * @throws CheckpointException if there is none, none is whole, or the named one is not whole
      */
@@ -92,7 +92,7 @@ public final class Checkpoint implements WeightSource, AutoCloseable {
         return checkpoint;
     }
 
-    /** Returns whether a directory is a checkpoint's, whole or not, and not a run's. */
+    /** Returns whether a directory is a checkpoint, whole or not; false for the directory of a run. */
     public static boolean isAt(Path directory) {
         Path absolute = directory.toAbsolutePath().normalize();
         return Files.exists(absolute.resolve(Manifest.FILE)) || CheckpointFolder.entry(absolute).stepsDone() >= 0
@@ -106,7 +106,7 @@ public final class Checkpoint implements WeightSource, AutoCloseable {
         return checkpoints == null || checkpoints.getParent() == null ? absolute : checkpoints.getParent();
     }
 
-    /** Returns the directory of a run's checkpoint after {@code stepsDone} steps, which need not exist. */
+    /** Returns the directory of a run's checkpoint after {@code steps} steps; it may not exist. */
     public static Path after(long steps, Path runDirectory) {
         return CheckpointFolder.of(runDirectory).whole(steps);
     }
@@ -116,7 +116,7 @@ public final class Checkpoint implements WeightSource, AutoCloseable {
         return steps(runDirectory).findFirst();
     }
 
-    /** Returns the steps of each checkpoint of a run's directory, damaged or not, the newest first. */
+    /** Returns the steps of each checkpoint of a run's directory, damaged ones included, the newest first. */
     public static LongStream steps(Path runDirectory) {
         return newestFirst(runDirectory).stream()
                 .filter(entry -> !entry.isPartial() && Files.exists(entry.directory().resolve(Manifest.FILE)))
@@ -124,16 +124,16 @@ public final class Checkpoint implements WeightSource, AutoCloseable {
     }
 
     /**
-     * Returns the libraries of matrix products that computed a checkpoint, or the newest of a run's directory, as
-     * {@link EngineSettings#products}. Reads only the manifest; the engine's own if it cannot be read.
+     * Returns the libraries of matrix products that computed a checkpoint, or the newest of a run's directory, as {@link
+     * EngineSettings#products}. Reads only the manifest; if that is impossible, returns the engine's own.
      */
     public static String products(Path runOrCheckpoint) {
         return manifest(runOrCheckpoint).map(Manifest::products).orElse(EngineSettings.OWN_PRODUCTS);
     }
 
     /**
-     * Returns the model of a checkpoint, or of the newest of a run's directory. Reads only the manifest; empty if it cannot
-     * be read.
+     * Returns the model of a checkpoint, or of the newest of a run's directory. Reads only the manifest; empty if that is
+     * impossible.
      */
     public static Optional<ModelSpec> modelOf(Path runOrCheckpoint) {
         return manifest(runOrCheckpoint).map(manifest -> manifest.model().spec());
@@ -179,7 +179,7 @@ public final class Checkpoint implements WeightSource, AutoCloseable {
         return directory;
     }
 
-    /** Returns the damage of each newer checkpoint that was not taken, the newest first. */
+    /** Returns the damage of each newer checkpoint that was skipped, the newest first. */
     public List<String> passedOver() {
         return passedOver;
     }
@@ -202,13 +202,13 @@ public final class Checkpoint implements WeightSource, AutoCloseable {
         return manifest.replicas();
     }
 
-    /** The type of the weights: float64 if they were trained so, else float32. */
+    /** Returns the type in which the weights were trained: float64 or float32. */
     public DataType parameterType() {
         return files.stream().flatMap(file -> file.tensors().values().stream())
                 .anyMatch(tensor -> tensor.type() == StoredType.F64) ? DataType.FLOAT64 : DataType.FLOAT32;
     }
 
-    /** Returns whether a tensor is present: a checkpoint of adapters has the trained tensors, and no frozen one. */
+    /** Returns whether a tensor is present: a checkpoint of adapters has no frozen tensors. */
     public boolean has(String name) {
         return weights.names().contains(name);
     }
@@ -231,7 +231,7 @@ public final class Checkpoint implements WeightSource, AutoCloseable {
         return older;
     }
 
-    /** Reads the newest weights for the versions before the last updates too, if the run had one version. */
+    /** Reads a tensor. If the run kept only one weight version, the newest weights stand in for older versions. */
     @Override
     public void read(String asked, Shape shape, DataType parameterType, MemorySegment target) {
         String name = has(asked) ? asked : StateTensor.newestOf(asked).orElse(asked);

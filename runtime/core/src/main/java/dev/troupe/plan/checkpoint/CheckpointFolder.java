@@ -13,7 +13,7 @@ import java.util.stream.Stream;
 /**
  * The folder {@code checkpoints} of a run, and the names of its content.
  *
- * @param path the folder, which need not exist
+ * @param path the folder; it may not exist
  */
 record CheckpointFolder(Path path) {
     static final String NAME = "checkpoints";
@@ -62,12 +62,12 @@ record CheckpointFolder(Path path) {
         }
     }
 
-    /** Returns whether a directory holds only files that a run writes there. */
+    /** Returns whether a directory has only files that a run writes there. */
     static boolean holdsNothingElse(Path directory) throws IOException {
         return files(directory).stream().allMatch(file -> FILE.matcher(file.getFileName().toString()).matches());
     }
 
-    /** Deletes a checkpoint, the manifest first, so that a partial one is never taken for whole. */
+    /** Deletes a checkpoint, the manifest first, so that the remaining files are never taken for a whole one. */
     static void delete(Path directory) throws IOException {
         Files.deleteIfExists(directory.resolve(Manifest.FILE));
         for (Path file : files(directory)) {

@@ -28,14 +28,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The writer of a run's checkpoints: {@code checkpoints/step-000100/} holds {@code rank-000.safetensors} and so on, and
- * {@code manifest.json}. Everything is written under {@code step-000100.partial}; the manifest comes last, and the directory
- * then takes its name by one atomic rename, so that a directory of that name is always whole.
+ * The writer of a run's checkpoints: {@code checkpoints/step-000100/} contains {@code rank-000.safetensors} and so on, and
+ * {@code manifest.json}. Everything is written under {@code step-000100.partial}, the manifest last; then one atomic rename
+ * commits the checkpoint. So a directory without this suffix is always whole.
  *
  * <p>Thread rule: {@link #writePart} by one thread per rank, {@link #commit} once, after all parts are written.
  */
 public final class CheckpointStore {
-    /** Room for headers, the manifest, and the run's other files, which the run needs to continue. */
+    /** Room for headers and the manifest, and for the run's other files, which it needs to continue. */
     static final long OVERHEAD_BYTES = 1 << 20;
     private static final Logger LOG = LoggerFactory.getLogger(CheckpointStore.class);
 
@@ -49,10 +49,10 @@ public final class CheckpointStore {
     private final List<Integer> replicas;
 
     /**
-     * @param runDirectory the directory of the run; {@code checkpoints} is made in it when the first one is written
+     * @param runDirectory the directory of the run; {@code checkpoints} is created in it with the first checkpoint
      * @param model the model, named in every manifest
-     * @param products the libraries of matrix products, named in every manifest too
-     * @param kept number of the newest to keep; 0 for all
+     * @param products the libraries of matrix products, named in every manifest
+     * @param kept number of the newest to keep; 0: all
      * @param expectedBytes bytes of the tensors of one checkpoint
      */
     public CheckpointStore(Path runDirectory, ModelSpec model, String products, int kept, long expectedBytes) {
@@ -81,13 +81,12 @@ public final class CheckpointStore {
         return new CheckpointStore(runDirectory, model, products, kept, expectedBytes, disk, List.copyOf(counts));
     }
 
-    /** Returns the directory of the committed checkpoint after {@code stepsDone} steps in a run's directory. */
     public static Path directoryOf(Path runDirectory, long stepsDone) {
         return CheckpointFolder.of(runDirectory).whole(stepsDone);
     }
 
     /**
-     * Checks that there is room for another checkpoint, so that none is begun in vain.
+     * Checks that there is room for another checkpoint, before one is begun.
      *
      * @throws CheckpointException if there is none
      */
@@ -107,7 +106,7 @@ public final class CheckpointStore {
     }
 
     /**
-     * Writes the file of one rank, under a name of its own until the checkpoint is committed.
+     * Writes the file of one rank, with a unique name until the checkpoint is committed.
      *
      * @throws CheckpointException if it cannot be written, or there is no room for it
      */
@@ -135,8 +134,8 @@ public final class CheckpointStore {
     }
 
     /**
-     * Makes the parts a checkpoint. An existing one of the same step, of a run that later resumed from an earlier step,
-     * is replaced; checkpoints that are too old to be kept are deleted.
+     * Commits a checkpoint from its parts. It replaces one of the same step, from before a run resumed at an earlier step.
+     * Checkpoints that are too old to be kept are deleted.
      *
      * @return the checkpoint's directory
      * @throws CheckpointException if it cannot be written
@@ -145,17 +144,17 @@ public final class CheckpointStore {
         Path target = folder.whole(stepsDone);
         Path partial = folder.partial(stepsDone);
         try {
-            List<CheckpointPart> standing = new ArrayList<>();
+            List<CheckpointPart> committed = new ArrayList<>();
             for (CheckpointPart part : parts) {
-                standing.add(PartFile.standing(part));
-                Files.move(partial.resolve(part.file()), partial.resolve(standing.getLast().file()),
+                committed.add(PartFile.committed(part));
+                Files.move(partial.resolve(part.file()), partial.resolve(committed.getLast().file()),
                         StandardCopyOption.ATOMIC_MOVE);
             }
             Path manifest = partial.resolve(Manifest.FILE);
             Files.writeString(manifest, new Manifest(Manifest.FORMAT, stepsDone, Manifest.Model.of(model), lossScale,
-                    products, standing, replicas).toJson());
+                    products, committed, replicas).toJson());
             force(manifest, StandardOpenOption.WRITE);
-            deleteAllBut(standing, partial);
+            deleteAllBut(committed, partial);
             force(partial, StandardOpenOption.READ);
             if (Files.exists(target)) {
                 CheckpointFolder.delete(target);
@@ -181,7 +180,7 @@ public final class CheckpointStore {
         }
     }
 
-    /** Deletes the files of an abandoned checkpoint, and logs if they cannot be deleted. */
+    /** Deletes the files of an abandoned checkpoint; a failure is only logged. */
     public void abandon(long stepsDone) {
         Path partial = folder.partial(stepsDone);
         try {
@@ -199,7 +198,7 @@ public final class CheckpointStore {
         }
     }
 
-    /** Writers of superseded parts, or a run that failed in this very checkpoint, may have left files. */
+    /** Deletes files that writers of superseded parts left, or a run that failed in this checkpoint. */
     private static void deleteAllBut(List<CheckpointPart> parts, Path partial) throws IOException {
         Set<String> kept = new HashSet<>(Set.of(Manifest.FILE));
         parts.forEach(part -> kept.add(part.file()));

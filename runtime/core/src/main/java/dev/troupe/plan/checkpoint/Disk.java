@@ -25,7 +25,7 @@ interface Disk {
     long freeBytes(Path directory);
 
     /**
-     * Writes a safetensors file whole or not at all.
+     * Writes a safetensors file completely or not at all.
      *
      * @throws dev.troupe.weights.WeightException if it cannot be written
      */

@@ -5,8 +5,7 @@ import java.nio.file.Path;
 import java.util.Locale;
 
 /**
- * The check that the file system of a run's directory has room for its checkpoints and its model: a run that lacks room at
- * its end has lost its work.
+ * The check of a file system's room for a run's checkpoints and model: a run without room at its end loses its work.
  *
  * @param modelBytes bytes of the exported model
  */
@@ -14,11 +13,11 @@ public record DiskRoom(long checkpointBytes, long modelBytes) {
     /**
      * Checks the room, before any file is written.
      *
-     * @param output the run's directory, which need not exist yet
-     * @param kept {@code training.keep-checkpoints}; 0 for all
+     * @param output the run's directory; it may not exist yet
+     * @param kept {@code training.keep-checkpoints}; 0: all
      * @param present number of checkpoints that exist already
-     * @param isPeriodic whether the run writes checkpoints after a number of steps; the number of those written by time
-     *     is not known
+     * @param isPeriodic whether the run writes checkpoints after a number of steps; the number of those written by time is
+     *     not known
      * @throws CheckpointException with the numbers and the key to change
      */
     public void require(Path output, int kept, int present, boolean isPeriodic) {
@@ -26,9 +25,9 @@ public record DiskRoom(long checkpointBytes, long modelBytes) {
     }
 
     /**
-     * Checks that a model of some size has room, before any of its files is written.
+     * Checks the room for a model, before any of its files is written.
      *
-     * @param output the directory of the model, which need not exist yet
+     * @param output the directory of the model; it may not exist yet
      * @throws CheckpointException with the numbers and the remedy
      */
     public static void requireForModel(Path output, long bytes) {
@@ -55,8 +54,8 @@ public record DiskRoom(long checkpointBytes, long modelBytes) {
 
     void require(Path output, int kept, int present, boolean isPeriodic, Disk disk) {
         long free = freeBytes(output, disk);
-        // A checkpoint is whole before the oldest is deleted. If all checkpoints are kept the user may move them
-        // away, so only the last one counts.
+        // A checkpoint is complete before the oldest is deleted. If all checkpoints are kept the user may move them away, so
+        // only the last one counts.
         long most = free - CheckpointStore.OVERHEAD_BYTES;
         long least = checkpointBytes + modelBytes;
         if (most < least) {

@@ -28,8 +28,8 @@ import java.util.regex.Pattern;
  * The content of {@code manifest.json}.
  *
  * @param products the libraries of matrix products that computed it, as {@link EngineSettings#products}
- * @param replicas the ranks of each stage if one had several, so that stages have had different numbers of updates;
- *     none if each had one
+ * @param replicas the ranks of each stage; empty if each had one. With replicas, stages may have had different numbers of
+ *     updates.
  */
 record Manifest(@JsonProperty(required = true) int format,
         @JsonProperty(value = "steps_done", required = true) long stepsDone,
@@ -38,15 +38,15 @@ record Manifest(@JsonProperty(required = true) int format,
         @JsonProperty(required = true) String products,
         @JsonProperty(required = true) List<CheckpointPart> parts,
         @JsonInclude(JsonInclude.Include.NON_EMPTY) List<Integer> replicas) {
-    /** Its name in a checkpoint's directory. */
+    /** The name of the file in a checkpoint's directory. */
     static final String FILE = "manifest.json";
-    /** The layout of directory and files that this version writes. */
+    /** The file format that this version writes. */
     static final int FORMAT = 4;
-    /** The oldest layout that can be read; it has no loss scale. */
+    /** The oldest format that can be read; it has no loss scale. */
     static final int OLDEST_FORMAT = 1;
-    /** The last layout that names no family; it has the section's values under keys of its own. */
+    /** The last format that names no family; it has other keys for the section's values. */
     private static final int LAST_WITHOUT_FAMILY = 2;
-    /** The last layout that names no libraries of matrix products; there was one for each engine. */
+    /** The last format that names no libraries of matrix products; there was one for each engine. */
     private static final int LAST_WITHOUT_PRODUCTS = 3;
     private static final Map<String, String> FORMER_KEYS = Map.of("sequenceLength", "sequence-length",
             "vocabularySize", "vocabulary-size", "tiedEmbeddings", "tie-embeddings", "normEpsilon", "norm-epsilon");
@@ -148,7 +148,7 @@ record Manifest(@JsonProperty(required = true) int format,
         return model;
     }
 
-    /** A name must not lead out of the directory. */
+    /** Refuses a name that leads out of the directory. */
     private static void requireInside(Path file, CheckpointPart part) {
         if (!PART.matcher(part.file()).matches()) {
             throw DamageException.damaged(file, "it names a part \"" + part.file()

@@ -23,16 +23,13 @@ final class PartFile {
     private PartFile() {
     }
 
-    /**
-     * Returns a name that no other writer has: a restarted rank may write its part while a thread of its predecessor
-     * still does.
-     */
+    /** Returns a unique name: a restarted rank may write its part while a thread of its predecessor still does. */
     static String newName(int rank) {
         return String.format(Locale.ROOT, "rank-%03d.%s%s", rank, UUID.randomUUID(), SUFFIX);
     }
 
-    /** Returns the part under its name in a checkpoint, instead of its writer's. */
-    static CheckpointPart standing(CheckpointPart part) {
+    /** Returns the part with its name in a committed checkpoint. */
+    static CheckpointPart committed(CheckpointPart part) {
         int dot = part.file().indexOf('.');
         return new CheckpointPart(dot < 0 ? part.file() : part.file().substring(0, dot) + SUFFIX, part.byteCount(),
                 part.sha256());
@@ -43,7 +40,7 @@ final class PartFile {
         return new CheckpointPart(name, Files.size(file), sha256(file));
     }
 
-    /** Checks presence and size alone, which costs nothing. */
+    /** Checks only presence and size, which costs nothing. */
     static void requireThere(Path directory, CheckpointPart part) {
         Path file = directory.resolve(part.file());
         try {
@@ -60,7 +57,7 @@ final class PartFile {
         }
     }
 
-    /** Returns the damage of the content, if there is any; reads all of it, a piece at a time. */
+    /** Returns the damage of the content; empty if there is none. Reads the whole file, in pieces. */
     static Optional<DamageException> damageOf(Path directory, CheckpointPart part) {
         Path file = directory.resolve(part.file());
         try {
@@ -72,7 +69,6 @@ final class PartFile {
         }
     }
 
-    /** Flips a bit of the byte at a position. */
     static void damage(Path file, long at) throws IOException {
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
             ByteBuffer one = ByteBuffer.allocate(1);

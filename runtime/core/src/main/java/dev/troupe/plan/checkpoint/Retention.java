@@ -6,8 +6,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The retention of a run's checkpoints. Only files of checkpoints in the run's own folder are ever deleted: other names
- * and files remain, and so do checkpoints with more steps than the newest.
+ * The retention of a run's checkpoints. It deletes only files of checkpoints in the run's own folder. Other names and files
+ * remain, and so do checkpoints with more steps than the newest.
  */
 final class Retention {
     private static final Logger LOG = LoggerFactory.getLogger(Retention.class);
@@ -16,21 +16,21 @@ final class Retention {
     }
 
     /**
-     * Deletes checkpoints older than those to keep, and incomplete ones that were begun before the newest. A file that
-     * cannot be deleted is logged, and the checkpoint is valid all the same.
+     * Deletes older checkpoints, and incomplete ones from before the newest. If a file cannot be deleted, this is logged,
+     * and the new checkpoint is still valid.
      *
      * @param stepsDone steps of the newest, which was just committed
-     * @param kept number of checkpoints to keep, with the newest; 0 for all
+     * @param kept number of checkpoints to keep, with the newest; 0: all
      */
     static void deleteOlder(CheckpointFolder folder, long stepsDone, int kept) {
         try {
             List<CheckpointFolder.Entry> older = folder.newestFirst().stream()
                     .filter(entry -> entry.stepsDone() < stepsDone).toList();
-            int standing = 1;
+            int whole = 1;
             for (CheckpointFolder.Entry entry : older) {
-                boolean isToGo = entry.isPartial() || kept > 0 && standing >= kept;
+                boolean isToGo = entry.isPartial() || kept > 0 && whole >= kept;
                 if (!isToGo && looksWhole(entry)) { // a damaged one does not count
-                    standing++;
+                    whole++;
                 } else if (isToGo && CheckpointFolder.holdsNothingElse(entry.directory())) {
                     CheckpointFolder.delete(entry.directory());
                 }

@@ -17,11 +17,11 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The files that a run's model is published with: its tokenizer, and other files next to the weights of the model that it
- * began from. A run copies them into its directory when it begins, so that their source may go. Any thread.
+ * The files that a run's model is published with: its tokenizer, and other files of the model that it began from. A run
+ * copies them into its directory when it begins, so that their source may be deleted. Thread rule: any thread.
  *
  * @param tokenizer the directory with the tokenizer of the run's tokens; empty if no directory has it
- * @param isOfBytes whether each token is a byte, so that the files can be made
+ * @param isOfBytes whether each token is a byte, so that the files can be generated
  * @param model the directory of the model that the run began from
  */
 public record RunCompanions(Optional<Path> tokenizer, boolean isOfBytes, Optional<Path> model) {
@@ -45,7 +45,7 @@ public record RunCompanions(Optional<Path> tokenizer, boolean isOfBytes, Optiona
      * Finds the companions of a run.
      *
      * @param ofText the tokenizer of the run's text; empty if the data are tokens
-     * @param resumed the run or checkpoint from which it resumes, with the companions to take if their source is gone
+     * @param resumed the run or checkpoint from which it resumes; its companions are used if their source was deleted
      * @throws dev.troupe.weights.WeightException if a file is too large to be copied
      */
     public static RunCompanions of(RunSpec spec, ModelSpec trained, Optional<Tokenizer> ofText,
@@ -56,8 +56,8 @@ public record RunCompanions(Optional<Path> tokenizer, boolean isOfBytes, Optiona
                 .flatMap(from -> Optional.of(from).filter(Files::isDirectory).or(() -> former));
         boolean isOfBytes = ofText.filter(ByteTokenizer.class::isInstance).isPresent();
         boolean knowsBytes = isOfBytes && ofText.get().vocabularySize() == trained.size(Axis.VOCABULARY);
-        // Tokens that no tokenizer of the run made are the base model's. Bytes are not, unless they are all that the model
-        // knows: then no files make the tokens of the run.
+        // If the data are tokens, the base model's tokenizer made them. If they are bytes, the base model's files fit only a
+        // model that knows more than bytes.
         Optional<Path> tokenizer = ofText.isEmpty()
                 ? model.filter(CompanionFiles::hasTokenizer)
                 : ofText.flatMap(RunCompanions::directory);
@@ -95,8 +95,7 @@ public record RunCompanions(Optional<Path> tokenizer, boolean isOfBytes, Optiona
     }
 
     /**
-     * Finds the companions in the directory of a run; if that has no tokenizer, in the directory that its configuration
-     * names.
+     * Finds the companions in the directory of a run; if it has no tokenizer, in the directory that its configuration names.
      */
     public static Found in(Path runDirectory) {
         Path folder = runDirectory.resolve(FOLDER);

@@ -8,7 +8,6 @@ import java.util.Optional;
 
 /** The resolved configuration in a run's directory; if it cannot be read, it has no keys. Immutable. */
 public record RunConfig(Config config) {
-    /** Reads the configuration of a run by its directory. */
     public static RunConfig in(Path runDirectory) {
         try {
             return new RunConfig(ConfigFactory.parseFile(runDirectory.resolve("config.conf").toFile()));
@@ -17,12 +16,12 @@ public record RunConfig(Config config) {
         }
     }
 
-    /** The text of a key; empty if there is none. */
+    /** Returns the text of a key; empty if it is missing. */
     public String text(String key) {
         return config.hasPath("troupe." + key) ? config.getString("troupe." + key) : "";
     }
 
-    /** The directory of the model that the run began from; empty if it drew its weights. */
+    /** Returns the directory of the model that the run began from; empty if it drew its weights. */
     public Optional<Path> modelFrom() {
         return Optional.of(text("model.from")).filter(text -> !text.isEmpty()).map(Path::of);
     }

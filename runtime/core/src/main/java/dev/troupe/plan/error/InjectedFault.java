@@ -11,7 +11,7 @@ public final class InjectedFault extends RuntimeException {
         super(message, null, false, false);
     }
 
-    /** Whether an injected fault threw this, also as an error of another type. */
+    /** Whether an injected fault threw this, even as an error of another type. */
     public static boolean isInjected(Throwable failure) {
         return failure instanceof InjectedFault
                 || failure.getMessage() != null && failure.getMessage().contains(PREFIX);

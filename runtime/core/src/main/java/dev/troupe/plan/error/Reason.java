@@ -11,8 +11,8 @@ public final class Reason {
     }
 
     /**
-     * Returns the root error of a failure, which may strike again at the same action. Empty if another attempt may
-     * succeed: for an injected fault, and for an error that follows from the failure of another rank.
+     * Returns the root error of a failure, which may strike again at the same action. It is empty if another attempt may
+     * succeed: after an injected fault, or if the failure of another rank caused the error.
      *
      * @param where the action, with its stage, microbatch and step, or the part of the step's tail
      */
@@ -26,7 +26,7 @@ public final class Reason {
                 : Optional.of(new Strike(where, words(root)));
     }
 
-    /** Returns the error that code of ours or of a program threw: an actor's failure by an error is that error. */
+    /** Returns the original error of an actor's failure, or the failure itself. */
     public static Throwable met(Throwable failure) {
         for (Throwable each = failure; each != null; each = each.getCause()) {
             if (each instanceof ActorError contained) {

@@ -20,8 +20,8 @@ public final class UserErrors {
     }
 
     /**
-     * Returns what to throw if a start of actors failed: an exception that has a sentence for the user unchanged, any other
-     * with a sentence. Scala throws checked exceptions past the Java compiler, so a caller has to catch Exception.
+     * Returns the exception to throw after a failed start of actors: one with a sentence for the user unchanged, any other
+     * as a {@link StartException}. Scala code may throw undeclared checked exceptions, so the caller has to catch Exception.
      *
      * @param who the owner of the actors, such as "node b"
      */

@@ -14,10 +14,10 @@ public final class AheadBudget {
     }
 
     /**
-     * Returns the run with the most blocks replayed ahead for which no rank needs more than some bytes beyond those without;
-     * every stage has the same number.
+     * Returns the run with the largest number of blocks replayed ahead, the same in every stage, for which the additional
+     * memory of each rank is within a limit.
      *
-     * @param bytes {@link Long#MAX_VALUE} for no limit
+     * @param bytes the limit; {@link Long#MAX_VALUE} for none
      * @param engines opens an engine like the ranks', for its sizes
      * @throws UsageException if one block is too many
      */

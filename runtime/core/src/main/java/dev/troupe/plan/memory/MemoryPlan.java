@@ -18,9 +18,8 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /**
- * The memory of a run, known before it starts: the rows of ranks are walked with the same stages that will run them, on an
- * engine that counts bytes and holds none. Other memory of an engine's libraries is not in it, and neither is the JVM's own
- * heap.
+ * The memory of a run, known before it starts. The rows of ranks are walked with the same stages that will run them, on an
+ * engine that counts bytes and holds none. It does not include the other memory of an engine's libraries, or the JVM's heap.
  */
 public record MemoryPlan(List<RankMemory> ranks) {
     public MemoryPlan {
@@ -31,14 +30,13 @@ public record MemoryPlan(List<RankMemory> ranks) {
      * Walks the plan.
      *
      * @param engine an engine like the ranks', for its sizes
-     * @param measuresValidation whether the run makes passes over validation data
-     * @param snapshots the number of states that ranks keep to restart inside a step; 0 if they keep none
+     * @param measuresValidation whether the run has validation passes
+     * @param snapshots the number of states that ranks keep to restart inside a step; 0: none
      * @param copied the ranks with copies of their snapshots on another machine
-     * @throws UsageException if a tensor of the run would be larger than any engine can have one
+     * @throws UsageException if a tensor of the run is larger than any engine supports
      */
     public static MemoryPlan of(TrainingPlan plan, Engine engine, boolean measuresValidation, int snapshots,
             List<Integer> copied) {
-        // A send does not wait, so the sender may hold the most messages of an edge that can be unreceived without credits.
         Walks walks = new Walks(plan, engine, snapshots, walk -> {
             walk.over(Pass.Kind.TRAINING);
             if (measuresValidation) {
@@ -54,7 +52,7 @@ public record MemoryPlan(List<RankMemory> ranks) {
         return new MemoryPlan(ranks);
     }
 
-    /** Ranks of one place with shares of one size need the same memory: one of them is walked. */
+    /** The walks of ranks. Ranks of one place with shares of one size need the same memory, so one of them is walked. */
     private static final class Walks {
         private final TrainingPlan plan;
         private final Engine engine;
@@ -63,7 +61,10 @@ public record MemoryPlan(List<RankMemory> ranks) {
         private final Map<Share, RankMemory> walked = new HashMap<>();
         private final Map<Share, Long> kept = new HashMap<>();
 
-        /** A tensor group shares the vocabulary unevenly; the offsets of parameters determine how snapshots are cut. */
+        /**
+         * The key of a walk: a tensor group shares the vocabulary unevenly, and the offsets of parameters determine the cut
+         * of snapshots.
+         */
         private record Share(int place, int tokens, int dataRank) {
         }
 

@@ -31,9 +31,9 @@ import java.util.Optional;
 import java.util.Queue;
 import java.util.TreeMap;
 
-/** One rank's stages on an engine that counts bytes: its rows mean every tensor that a run takes. */
+/** A walk of one rank's rows with its stages, on an engine that counts bytes: it allocates every tensor that a run takes. */
 final class MemoryWalk implements RankSide, StepWatch, AutoCloseable {
-    /** A group as far as sizes go: what the others would send is not there, and neither is anything else. */
+    /** A group for sizes only: its collectives do nothing. */
     private record Group(int size, int rank) implements TensorGroup {
         @Override
         public void allReduce(Tensor tensor) {
@@ -56,9 +56,9 @@ final class MemoryWalk implements RankSide, StepWatch, AutoCloseable {
         }
     }
 
-    /** No stage looks at tokens if nothing is computed. */
+    /** Empty, since no stage reads tokens if nothing is computed. */
     private static final MicrobatchRows NO_ROWS = new MicrobatchRows(0, true);
-    /** The update, which computes nothing either. */
+    /** The decision on the update, which computes nothing either. */
     private static final Optional<WeightUpdate> NO_UPDATE = Optional.of(new WeightUpdate(0, 0, 0, 1, false));
 
     private final TrainingPlan plan;
@@ -79,8 +79,8 @@ final class MemoryWalk implements RankSide, StepWatch, AutoCloseable {
     /**
      * Makes the stages of a rank.
      *
-     * @param snapshots the number of states that the rank keeps to restart inside a step; 0 for none
-     * @throws dev.troupe.plan.UsageException if a stage has a buffer that no engine can have
+     * @param snapshots the number of states that the rank keeps to restart inside a step; 0: none
+     * @throws dev.troupe.plan.UsageException if a stage has a buffer that no engine supports
      */
     MemoryWalk(TrainingPlan plan, int rank, Engine engine, int snapshots) {
         this.plan = plan;
@@ -106,9 +106,9 @@ final class MemoryWalk implements RankSide, StepWatch, AutoCloseable {
     }
 
     /**
-     * Does the rank's row of a pass, alone: everything that it waits for is present.
+     * Walks the rank's row of a pass without other ranks: every receive succeeds at once.
      *
-     * @throws dev.troupe.plan.UsageException if an action needs a tensor that no engine can have
+     * @throws dev.troupe.plan.UsageException if an action needs a tensor that no engine supports
      */
     void over(Pass.Kind pass) {
         kind = pass;
@@ -151,7 +151,7 @@ final class MemoryWalk implements RankSide, StepWatch, AutoCloseable {
         return NO_ROWS;
     }
 
-    /** The announcement holds for microbatches of the longest sequences. */
+    /** Returns the longest: the announced memory holds for microbatches of the longest sequences. */
     @Override
     public int lengthOf(Pass pass, int microbatch) {
         return plan.stageSettings().sequenceLength();
@@ -185,8 +185,8 @@ final class MemoryWalk implements RankSide, StepWatch, AutoCloseable {
     }
 
     /**
-     * Called before a stage makes one more output: the transport holds at most the messages that can be unreceived, or the
-     * log holds all. For a plan without limiting credits.
+     * Called before a stage makes another output. A send does not wait, so without snapshots the sender may hold as many
+     * messages of an edge as can be unreceived without credits. With snapshots the log holds all.
      */
     @Override
     public void makes(Action send) {
@@ -202,7 +202,7 @@ final class MemoryWalk implements RankSide, StepWatch, AutoCloseable {
         }
     }
 
-    /** A message that is sent once in a step is counted with the tensors in flight. */
+    /** Counts a message; one that is sent once in a step is counted with the tensors in flight. */
     @Override
     public void send(Action send, Pass pass) {
         Tensor tensor = handedOver.remove(send);
@@ -215,7 +215,7 @@ final class MemoryWalk implements RankSide, StepWatch, AutoCloseable {
         return stages.values().stream().mapToLong(stage -> Snapshots.layoutOf(stage.state()).byteCount()).sum();
     }
 
-    /** Returns the memory of the rank, with copies on other nodes. */
+    /** Returns the memory of the rank, with its copies on other nodes. */
     RankMemory result() {
         long weights = stages.values().stream().mapToLong(Stage::weightBytes).sum();
         long gradients = stages.values().stream().mapToLong(Stage::gradientBytes).sum();

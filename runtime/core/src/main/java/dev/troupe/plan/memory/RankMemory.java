@@ -3,12 +3,12 @@ package dev.troupe.plan.memory;
 import dev.troupe.protocol.replica.SnapshotSlots;
 
 /**
- * The most bytes of tensors that a rank needs over the whole run.
+ * The maximum bytes of tensors that a rank needs over the whole run.
  *
  * @param weights of its stages
  * @param optimizer the optimizer's state
- * @param activations kept from forwards for backwards at the worst place of the plan, with temporary ones
- * @param boundary activations and gradients that come in, one for each credit, and that wait to go out: the most that can be
+ * @param activations kept from forwards for backwards, with temporary tensors, at the place of the plan with the most
+ * @param boundary incoming activations and gradients, one for each credit, and outgoing ones: the maximum that can be
  *     unreceived at one time, or all of a pass if the run recovers from failures
  * @param snapshots in host memory, from which a rank restarts
  * @param copies of the snapshots, in the host memory of another machine
@@ -35,12 +35,12 @@ public record RankMemory(int rank, long weights, long gradients, long optimizer,
         return new RankMemory(other, weights, gradients, optimizer, activations, boundary, snapshots, copies);
     }
 
-    /** Returns the part of it on the node that has the rank. */
+    /** Returns the part on the node that hosts the rank. */
     RankMemory atHome() {
         return new RankMemory(rank, weights, gradients, optimizer, activations, boundary, snapshots, 0);
     }
 
-    /** Returns the part of it on the node that has the copies. */
+    /** Returns the part on the node that holds the copies. */
     RankMemory elsewhere() {
         return new RankMemory(rank, 0, 0, 0, 0, 0, 0, copies);
     }

@@ -7,7 +7,7 @@ import dev.troupe.schedule.Action;
 import dev.troupe.stage.Stage;
 
 /**
- * The rank as its stages need it: microbatches, and the tensors from and to other stages.
+ * The interface of a rank for its stages: microbatches, and the tensors from and to other stages.
  *
  * <p>Thread rule: the rank's thread.
  */
@@ -15,39 +15,39 @@ public interface RankSide {
     int rank();
 
     /**
-     * Reads a microbatch of the rank's pipeline for a stage; the rows are valid until the next is read.
+     * Reads a microbatch of the rank's pipeline for a stage; the rows are valid until the next call.
      *
-     * @param pass with the microbatch's own step
+     * @param pass the pass of the microbatch's own step
      * @param microbatch its number in that step
      */
     MicrobatchRows read(int stage, Pass pass, int microbatch);
 
     /**
-     * The tokens of each sequence of a microbatch of the rank's pipeline, which is the length of all of its tensors: known
-     * before its rows are read, and always the same. Arguments as for {@link #read}.
+     * Returns the tokens of each sequence of a microbatch, and so the length of all its tensors. It is known before the rows
+     * are read, and never changes. Arguments as for {@link #read}.
      */
     int lengthOf(Pass pass, int microbatch);
 
     /**
-     * Takes the tensor that has landed for a receive, or that another stage of this rank has put there.
+     * Takes the tensor of a receive, from another rank or from another stage of this rank.
      *
      * @param rows the rows that it must have; its buffer may have more
      * @throws RuntimeException if it has another number of rows
      */
     Tensor take(Action receive, Pass pass, int rows);
 
-    /** Puts the tensor of a stage where {@link #send}, or for a receive of this rank {@link #take}, finds it. */
+    /** Stores a tensor of a stage, for {@link #send}, or for {@link #take} by another stage of this rank. */
     void put(Action message, Pass pass, Tensor tensor);
 
-    /** Hands the tensor that was put for a send to the transport. */
+    /** Hands the stored tensor of a send to the transport. */
     void send(Action send, Pass pass);
 
     /** Gives the transport a buffer for one message of the edge of a receive. */
     void grant(Action receive, Tensor buffer);
 
-    /** Has a stage {@linkplain Stage#adopt adopt} a boundary tensor that another stage of this rank made. */
+    /** Makes a stage {@linkplain Stage#adopt adopt} a boundary tensor that another stage of this rank made. */
     void adopt(Stage by, int from, Tensor tensor);
 
-    /** Gives a tensor that another stage of this rank made back to that stage. */
+    /** Returns a tensor to the stage of this rank that made it. */
     void release(int stage, Tensor tensor);
 }

@@ -46,14 +46,11 @@ public final class StageOps implements StepOps {
     private final boolean isReplicated;
     private final Set<Action> lastBackwards;
     private final Map<Action, Integer> updatesBehind;
-    /** The stage's last forward of a pass over validation data; none if other replicas do all. */
+    /** The stage's last forward of a pass over validation data; empty if other replicas do all. */
     private final Optional<Action> lastOfValidation;
     /** The stage's forwards in each step of the pass with losses that are not reported yet. */
     private final Map<Integer, Set<Action>> unreported = new HashMap<>();
 
-    /**
-     * @param clock the clock of the rank's engine
-     */
     public StageOps(Stage stage, Engine engine, WorkClock clock, TrainingPlan plan, RankSide rank, StepWatch watch) {
         this.stage = stage;
         this.engine = engine;
@@ -142,8 +139,8 @@ public final class StageOps implements StepOps {
 
     /**
      * Returns the losses of the step of an action. It waits for the engine, so it is called after all forwards have been
-     * asked for. One rank of a tensor-parallel group reports them; for validation data, which every pipeline sees whole, one
-     * of one pipeline.
+     * requested. In a tensor-parallel group one rank reports them. Every pipeline sees all validation data, so there one
+     * rank of one pipeline reports.
      */
     private List<MicrobatchLoss> losses(Action action, Pass pass) {
         List<MicrobatchLoss> losses = new ArrayList<>();
@@ -188,7 +185,7 @@ public final class StageOps implements StepOps {
         if (!stage.hasEmbedding()) {
             handOver(action.as(Kind.SEND_B), pass, inputGradient);
         }
-        // The norm of a replica's round is of a later step than some of its losses.
+        // A replica's norm comes in a later step than some of its losses.
         return stage.hasHead() && isReplicated
                 ? new ActionResult(losses(action, pass), List.of())
                 : ActionResult.NOTHING;
@@ -209,8 +206,8 @@ public final class StageOps implements StepOps {
     }
 
     /**
-     * Returns the tensor of a receive. A tensor of this rank is adopted. For a message the credit goes back to the sender at
-     * once, with a fresh buffer: a buffer holds the longest message, since it is granted before it is known for which.
+     * Returns the tensor of a receive; a tensor of this rank is adopted. For a message a fresh buffer is granted at once,
+     * which returns the credit to the sender. It has room for the longest message, since the next message is not known yet.
      */
     private Tensor receive(Action receive, Pass pass) {
         int length = lengthOf(receive, pass);
@@ -229,7 +226,7 @@ public final class StageOps implements StepOps {
         return rank.lengthOf(steps.passOf(action, pass), steps.microbatchInStep(pass.kind(), action));
     }
 
-    /** Returns the rows that the tensor of a receive of this stage must have. */
+    /** Returns the expected rows of the tensor of a receive. */
     public int rowsOf(Action receive, Pass pass) {
         return receive.kind().isTransfer()
                 ? stage.rowsOf(lengthOf(receive, pass))
@@ -252,7 +249,7 @@ public final class StageOps implements StepOps {
         reportUpdated(action);
     }
 
-    /** Reports the weights after an update, if steps overlap: else {@link #snapshot} reports them. */
+    /** Reports the updated weights if steps overlap; otherwise {@link #snapshot} reports them. */
     private void reportUpdated(Action action) {
         if (steps.overlap() && action.kind() == plan.endOfUpdate()) {
             watch.updated(stage);
@@ -270,7 +267,7 @@ public final class StageOps implements StepOps {
         stage.addUpGradients();
     }
 
-    /** Sends a copy, since the gradient itself becomes the sum, and a message may have to be sent again. */
+    /** Sends a copy, since the gradient itself becomes the sum, and a message may have to be resent. */
     @Override
     public void sendShared(Action send, Pass pass) {
         use(send, pass.kind());

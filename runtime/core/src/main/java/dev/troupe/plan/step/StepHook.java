@@ -9,42 +9,42 @@ import dev.troupe.stage.Stage;
 import java.util.function.Supplier;
 
 /**
- * The points of a rank's steps at which something may interfere: a method may fail, wait, or change a tensor. Injected
- * faults do; a run without faults has {@link #NONE}.
+ * The points of a rank's steps at which faults can be injected: a method may fail, wait, or change a tensor. A run without
+ * faults has {@link #NONE}.
  *
  * <p>Thread rule: the rank's thread; {@link #leaves} on any.
  */
 public interface StepHook {
-    /** Interferes nowhere. */
+    /** The hook without effect. */
     StepHook NONE = new StepHook() {
     };
 
-    /** Performs an action of a pass by doing its work. */
+    /** Performs an action of a pass by calling {@code work}. */
     default ActionResult around(Action action, Pass pass, Supplier<ActionResult> work) {
         return work.get();
     }
 
-    /** An action has updated the weights of its stage, and is about to end. */
+    /** Called after an action has updated the weights of its stage, before it ends. */
     default void updated(Stage stage, Engine engine) {
     }
 
-    /** A stage is about to read the rows of a microbatch. */
+    /** Called before a stage reads the rows of a microbatch. */
     default void reads(int stage, Pass pass, int microbatch) {
     }
 
-    /** A stage is about to take the tensor of a receive. */
+    /** Called before a stage takes the tensor of a receive. */
     default void takes(Action receive, Pass pass) {
     }
 
-    /** A stage is about to hand over the tensor of a send. */
+    /** Called before a stage hands over the tensor of a send. */
     default void sends(Action send, Pass pass) {
     }
 
-    /** The transport is about to get this tensor. */
+    /** Called before the transport gets this tensor. */
     default void leaves(Action send, Pass pass, Tensor tensor, Engine engine) {
     }
 
-    /** A stage is about to keep its snapshot after a step. Returns whether it does. */
+    /** Called before a stage keeps its snapshot after a step; returns whether it does. */
     default boolean keeps(int stage, long step) {
         return true;
     }

@@ -11,35 +11,35 @@ import dev.troupe.stage.Stage;
  * <p>Thread rule: the rank's thread.
  */
 public interface StepWatch {
-    /** Observes nothing. */
+    /** The observer without effect. */
     StepWatch NONE = new StepWatch() {
     };
 
-    /** A stage is about to make a tensor for this send. */
+    /** Called before a stage makes a tensor for this send. */
     default void makes(Action send) {
     }
 
-    /** The next events of a stage belong to this step of the row. */
+    /** Selects the step of the row to which the next events of a stage belong. */
     default void enters(int stepInRow) {
     }
 
-    /** A stage is about to use the tensor that another rank has sent for a receive. */
+    /** Called before a stage uses a tensor that another rank has sent. */
     default void received(Stage stage, Action receive, Pass pass, Tensor tensor) {
     }
 
-    /** The stage with the head had this loss of a microbatch of the row. */
+    /** Reports the loss of a microbatch of the row, from the stage with the head. */
     default void measuredLoss(Stage stage, int microbatch, double loss) {
     }
 
-    /** The gradients of a stage are final; the pass is the one of their step. */
+    /** Reports that the gradients of a stage are final; the pass is the one of their step. */
     default void measured(Stage stage, Pass pass) {
     }
 
-    /** A stage has the weights after a step, and others follow in the row. */
+    /** Reports that a stage has the weights after a step that is not the last of the row. */
     default void updated(Stage stage) {
     }
 
-    /** A stage has the weights after the step of this pass, the last of the row: the state to start again from. */
+    /** Reports that a stage has the weights after this pass: the state from which it can restart. */
     default void ended(Stage stage, Pass pass) {
     }
 }
