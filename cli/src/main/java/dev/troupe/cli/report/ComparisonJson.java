@@ -35,8 +35,8 @@ public final class ComparisonJson {
                     .put("control_nanos_99th", outcome.control().ninetyNinthNanos());
             ArrayNode seconds = schedule.putArray("measured_seconds");
             outcome.seconds().forEach(seconds::add);
-            schedule.set("beside_first", ratio(outcome.beside(outcomes.getFirst())));
-            PairedRatio predicted = outcome.predictedBesideMeasured();
+            schedule.set("beside_first", ratio(outcome.ratioTo(outcomes.getFirst())));
+            PairedRatio predicted = outcome.predictedOverMeasured();
             schedule.put("prediction_error", predicted.median() - 1);
             schedule.set("predicted_beside_measured", ratio(predicted));
             schedule.put("agreement", outcome.agreement());

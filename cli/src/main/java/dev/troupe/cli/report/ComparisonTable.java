@@ -44,7 +44,7 @@ public final class ComparisonTable {
         Figures measured = outcome.measured();
         return List.of(outcome.contestant().label(), millis(predicted.stepSeconds()),
                 spread(outcome.prediction().stepTime()), millis(measured.stepSeconds()), spread(outcome.stepTime()),
-                ratio(outcome.beside(first)), error(outcome.predictedBesideMeasured()),
+                ratio(outcome.ratioTo(first)), error(outcome.predictedOverMeasured()),
                 percents(predicted.bubbleOverIdeal(), measured.bubbleOverIdeal()),
                 percents(predicted.bubbleOverTotal(), measured.bubbleOverTotal()),
                 predicted.peakActivations() + " -> " + measured.peakActivations(),

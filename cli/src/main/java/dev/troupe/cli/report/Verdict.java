@@ -32,7 +32,7 @@ public record Verdict(String sentence, String remark) {
             return new Verdict(String.format(Locale.ROOT, "%s took %.1f ms a step.", label(best),
                     1000 * best.measured().stepSeconds()), "");
         }
-        List<Outcome> alike = byTime.stream().filter(outcome -> !outcome.beside(best).isApart()).toList();
+        List<Outcome> alike = byTime.stream().filter(outcome -> !outcome.ratioTo(best).isApart()).toList();
         if (alike.size() > 1) {
             String others = byTime.size() == alike.size()
                     ? ""
@@ -44,7 +44,7 @@ public record Verdict(String sentence, String remark) {
                     "More --repeats or --steps, or a quieter machine, may part them.");
         }
         Outcome next = byTime.get(1);
-        PairedRatio ratio = best.beside(next);
+        PairedRatio ratio = best.ratioTo(next);
         return new Verdict(
                 String.format(Locale.ROOT,
                         "%s was the fastest: %.1f %% less time a step than %s, the next (%.1f to %.1f %%, turn by turn).",

@@ -18,14 +18,12 @@ import java.util.TreeSet;
  * @param last the last compared step
  * @param steps number of compared steps
  * @param outputs number of the outputs of a step that both runs have
- * @param parting the place at which the runs part; empty if all is the same
+ * @param parting the first difference; empty if there is none
  */
 public record Bisection(long first, long last, int steps, int outputs, Optional<Parting> parting) {
     /**
      * The first output, in the order of dependence, that differs.
      *
-     * @param step the optimizer step
-     * @param key the output
      * @param stage the stage of the layer in the first run
      * @param left the digest in the first run
      * @param right the digest in the second run

@@ -13,7 +13,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.zip.CRC32C;
 
-/** The facts that two runs must share for their bits to be the same ({@code docs/determinism.md}), in words. */
+/** The facts in which two runs must agree to have equal bits ({@code docs/determinism.md}), as text. */
 final class BitFacts {
     private static final String ENGINE = "engine.kind";
     private static final String PRODUCTS = "engine.products";
@@ -44,10 +44,7 @@ final class BitFacts {
         return facts;
     }
 
-    /**
-     * Returns recorded facts, complete: a run of a version before matrix products had a choice of libraries used its
-     * engine's own.
-     */
+    /** Completes recorded facts: before matrix products had a choice of libraries, a run used its engine's own. */
     static Map<String, String> complete(Map<String, String> recorded) {
         Map<String, String> facts = new LinkedHashMap<>(recorded);
         facts.computeIfAbsent(PRODUCTS, _ -> EngineChoice.installed().stream()

@@ -16,7 +16,7 @@ import java.util.zip.CRC32C;
 
 /**
  * {@code digests.bin} in the directory of a run: a header with the keys of the digests, and a record of fixed size for each
- * of the newest steps, in a ring. A step that is repeated overwrites its record.
+ * of the newest steps, in a ring. A repeated step overwrites its record.
  *
  * <p>Thread rule: one thread at a time.
  */
@@ -35,7 +35,7 @@ public final class BitsFile implements AutoCloseable {
     private final PreparedRun run;
     private final Path file;
     private final Consumer<String> trouble;
-    /** Made with the first digests; engines that compute nothing have none. */
+    /** Made with the first digests; an engine that computes nothing has none. */
     private FileChannel channel;
     private ByteBuffer buffer;
     private long start;
@@ -43,7 +43,7 @@ public final class BitsFile implements AutoCloseable {
     private boolean isTroubled;
 
     /**
-     * Creates the file's writer; the file is opened with the first step.
+     * Creates the file's writer; the first step opens the file.
      *
      * @param directory the run's directory
      * @param trouble receives a sentence if a step cannot be written; the run continues without it

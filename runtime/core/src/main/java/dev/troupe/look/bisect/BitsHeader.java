@@ -18,10 +18,10 @@ import java.util.Map;
 /**
  * The keys of a file's digests.
  *
- * @param version of the file's form
- * @param facts the common facts of all runs with the same bits
+ * @param version of the file format
+ * @param facts the common facts of all runs with equal bits
  * @param layers the names of the model's layers
- * @param lastLayers for each stage its last layer
+ * @param lastLayers the last layer of each stage
  * @param tensors the names of tensors, the first one empty
  * @param keys for each digest its kind, microbatch, layer, number of the tensor's name, data rank and tensor rank
  */
@@ -63,7 +63,7 @@ record BitsHeader(int version, Map<String, String> facts, List<String> layers, L
         }
     }
 
-    /** Reads a header; an {@link IllegalArgumentException} with the defect if it is none. */
+    /** Reads a header; throws an {@link IllegalArgumentException} with the defect if it is invalid. */
     static BitsHeader parse(byte[] json) {
         try {
             BitsHeader header = JSON.readValue(json, BitsHeader.class);

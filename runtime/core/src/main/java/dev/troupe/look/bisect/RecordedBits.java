@@ -112,7 +112,7 @@ public final class RecordedBits implements AutoCloseable {
         return run;
     }
 
-    /** Returns the facts that must be the same in a run with the same bits. */
+    /** Returns the facts in which a run with equal bits must agree. */
     Map<String, String> facts() {
         return BitFacts.complete(header.facts());
     }
@@ -121,12 +121,12 @@ public final class RecordedBits implements AutoCloseable {
         return Collections.unmodifiableNavigableSet(steps);
     }
 
-    /** Returns the tensor of each digest, with its place. */
+    /** Returns the place of each output's digest. */
     Map<BitKey, Integer> places() {
         return places;
     }
 
-    /** Returns the digests of a step by place; none if the step is missing or its record is damaged. */
+    /** Returns the digests of a step by place; empty if the step is missing or its record is damaged. */
     long[] values(long step) {
         try {
             read(position(step), record.clear());

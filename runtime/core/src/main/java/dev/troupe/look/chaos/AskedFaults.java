@@ -16,7 +16,6 @@ public record AskedFaults(List<FaultSpec> named, List<FaultSpec> drawn) {
         drawn = List.copyOf(drawn);
     }
 
-    /** Returns all faults, the drawn ones last. */
     public List<FaultSpec> all() {
         List<FaultSpec> all = new ArrayList<>(named);
         all.addAll(drawn);

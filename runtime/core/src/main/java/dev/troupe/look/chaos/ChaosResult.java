@@ -14,8 +14,8 @@ import java.util.Optional;
  * The comparison of a disturbed run with the undisturbed one.
  *
  * @param undisturbed the run without faults
- * @param faults every requested fault, those that struck in the order of their strikes, then the others
- * @param difference the first difference, in words; empty if every loss and every bit of the weights is the same
+ * @param faults every requested fault: those that struck in the order of their strikes, then the others
+ * @param difference the first difference as text; empty if every loss and every bit of the weights is equal
  * @param kept the share of its throughput that the disturbed run kept, over its whole length
  */
 public record ChaosResult(RunRecord undisturbed, RunRecord disturbed, List<FaultOutcome> faults,
@@ -29,7 +29,7 @@ public record ChaosResult(RunRecord undisturbed, RunRecord disturbed, List<Fault
      *
      * @param failure the reason why the disturbed run failed, if it did
      * @param weights the path of the weights in a run's directory
-     * @param basis the measure of the disturbed run's throughput
+     * @param basis the baseline of the disturbed run's throughput
      */
     public static ChaosResult of(RunRecord undisturbed, RunRecord disturbed, AskedFaults asked,
             Optional<String> failure, Path weights, KeptThroughput.Basis basis) {
@@ -54,7 +54,10 @@ public record ChaosResult(RunRecord undisturbed, RunRecord disturbed, List<Fault
         return Optional.empty();
     }
 
-    /** A recovery belongs to the last fault before its detection; several faults may share one. */
+    /**
+     * Returns every fault with its effect. A recovery belongs to the last fault before its detection; several faults may
+     * share one.
+     */
     private static List<FaultOutcome> outcomes(RunRecord run, AskedFaults asked, long lastStep) {
         List<FaultOutcome> outcomes = new ArrayList<>();
         List<FiredFault> fired = run.fired().stream().sorted(Comparator.comparingLong(FiredFault::timeMillis))
@@ -85,12 +88,12 @@ public record ChaosResult(RunRecord undisturbed, RunRecord disturbed, List<Fault
         return difference.isEmpty();
     }
 
-    /** Returns the faults that were due and did not strike, without which the comparison proves less. */
+    /** Returns the faults that were due and did not strike; each makes the comparison prove less. */
     public List<FaultOutcome> missed() {
         return faults.stream().filter(fault -> fault.missed().filter(MissedFault::wasDue).isPresent()).toList();
     }
 
-    /** Returns whether every fault that was due struck, and losses and weights are the same as without faults. */
+    /** Returns whether every due fault struck, and losses and weights are the same as without faults. */
     public boolean isProven() {
         return isEqual() && missed().isEmpty();
     }

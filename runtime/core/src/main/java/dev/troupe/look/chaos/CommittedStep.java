@@ -3,8 +3,6 @@ package dev.troupe.look.chaos;
 /**
  * A step from a line of {@code metrics.jsonl}.
  *
- * @param step its number, from 0
- * @param seconds its time
  * @param committedMillis the time of its commit on the wall clock, in milliseconds since 1970
  */
 public record CommittedStep(long step, double loss, double seconds, long committedMillis) {

@@ -23,7 +23,7 @@ public record FaultOutcome(String fault, Optional<FiredFault> fired, Optional<Re
         return new FaultOutcome(fault, Optional.empty(), Optional.empty(), Optional.of(why));
     }
 
-    /** Returns the seconds until the coordinator was notified of the fault. */
+    /** Returns the seconds from the strike until the coordinator was notified. */
     public OptionalDouble secondsToDetect() {
         return recovery.isPresent()
                 ? seconds(fired.orElseThrow().timeMillis(), recovery.get().detectedAtMillis())

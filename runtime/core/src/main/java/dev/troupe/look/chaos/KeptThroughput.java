@@ -13,19 +13,19 @@ import java.util.stream.Collectors;
 /**
  * The share of its throughput that a run kept under faults.
  *
- * <p>Processes that start anew for each run compile their code anew, so that two such runs can be compared as a whole. In
- * one process the second run finds the code of the first one compiled; there the disturbed run is its own measure: each step
- * during a fault or its recovery is compared with the median of the other steps.
+ * <p>If each run has new processes, both runs compile their code, and they are compared as a whole. In one process the
+ * second run finds the code compiled, so the disturbed run is its own baseline: each step during a fault or its recovery is
+ * compared with the median of the other steps.
  *
- * @param share the time without faults over the time with them, 1 if faults cost nothing; empty if no step can be the
- *     measure
- * @param basis the measure of the comparison
+ * @param share the time without faults divided by the time with them, 1 if faults cost nothing; empty if there is no
+ *     baseline
+ * @param basis the baseline of the comparison
  */
 public record KeptThroughput(Optional<Double> share, Basis basis) {
     /** The fewest steps with a meaningful median. */
     private static final int LEAST_UNTOUCHED = 3;
 
-    /** The measure with which a disturbed run is compared. */
+    /** The baseline of a comparison. */
     public enum Basis {
         /** The whole undisturbed run, in processes that are as new. */
         UNDISTURBED_RUN("the undisturbed run"),
@@ -55,7 +55,7 @@ public record KeptThroughput(Optional<Double> share, Basis basis) {
         return new KeptThroughput(without.map(seconds -> seconds / disturbed.seconds()), basis);
     }
 
-    /** Returns the time of the run with the median in place of each step with a fault. No fault makes a run faster. */
+    /** Returns the run's time, with the median in place of each step with a fault. No fault makes a run faster. */
     private static Optional<Double> secondsWithoutFaults(RunRecord run) {
         List<Span> spans = spans(run);
         Map<Long, Long> commits = run.steps().stream()

@@ -9,7 +9,7 @@ import java.util.Optional;
 /**
  * A fault that did not strike.
  *
- * @param reason the reason, in words for the place after a colon
+ * @param reason the reason, as text after a colon
  * @param wasDue false for a drawn fault with a moment beyond the run's end
  */
 public record MissedFault(String reason, boolean wasDue) {

@@ -13,7 +13,7 @@ import java.util.Locale;
 import java.util.Random;
 
 /**
- * Faults drawn from a seed: the times between them are exponentially distributed, as for independent failures, and each has
+ * Faults drawn from a seed. The times between them are exponentially distributed, as for independent failures, and each has
  * a random kind, stage and microbatch. The same arguments draw the same faults.
  */
 public final class RandomFaults {
@@ -84,7 +84,6 @@ public final class RandomFaults {
         }
     }
 
-    /** A message of a stage. */
     public record Sent(int stage, FaultMessage message) {
         private String words() {
             return "stage=" + stage + " message=" + message.word();

@@ -14,7 +14,7 @@ import java.util.List;
 
 /** {@code recoveries.jsonl} in a run's directory: a line for each recovery. */
 public final class RecoveryLog {
-    /** Its name in the run's directory. */
+    /** The name of the file in the run's directory. */
     public static final String FILE = "recoveries.jsonl";
 
     private static final JsonMapper JSON = new JsonMapper();
@@ -31,8 +31,6 @@ public final class RecoveryLog {
     }
 
     /**
-     * Adds a recovery.
-     *
      * @throws UncheckedIOException if it cannot be written
      */
     public static void append(Path runDirectory, Recovery recovery) {
@@ -48,7 +46,7 @@ public final class RecoveryLog {
     /**
      * Reads the recoveries of a run, in their order.
      *
-     * @throws UncheckedIOException if the file cannot be read, or is not one of this class
+     * @throws UncheckedIOException if the file cannot be read, or does not have this format
      */
     public static List<Recovery> read(Path runDirectory) {
         Path file = runDirectory.resolve(FILE);

@@ -15,8 +15,7 @@ import java.util.TreeMap;
 /**
  * The record of a run in its directory.
  *
- * @param directory the run's directory
- * @param steps the steps in the order in which they were committed; a repeated step is in the list again
+ * @param steps the committed steps, in the order of their commits; a repeated step occurs again
  * @param fired the faults that struck, in their order
  * @param recoveries the recoveries, in their order
  * @param resumed number of times that the run ended and was resumed from a checkpoint
@@ -47,11 +46,11 @@ public record RunRecord(Path directory, List<CommittedStep> steps, List<FiredFau
     }
 
     /**
-     * Returns this run after it ended and was resumed from a checkpoint, which counts as a recovery: detected at the
-     * run's end, resumed at the start of the first repeated step, caught up once every step that was committed before
-     * is committed again.
+     * Returns this run with its continuation from a checkpoint, which counts as a recovery. It was detected at the run's end
+     * and resumed at the start of the first repeated step. It caught up when every step that was committed before was
+     * committed again.
      *
-     * @param later the record since, with the earlier lines
+     * @param later the later record, with the earlier lines
      * @param endedMillis time of the run's end on the wall clock, in milliseconds since 1970
      * @param stepsDone steps of the checkpoint
      */
@@ -73,7 +72,7 @@ public record RunRecord(Path directory, List<CommittedStep> steps, List<FiredFau
         return new RunRecord(directory, all, later.fired, went, resumed + 1);
     }
 
-    /** Returns the loss of each step, the last one of a repeated step. */
+    /** Returns the loss of each step; for a repeated step the last one. */
     public Map<Long, Double> losses() {
         Map<Long, Double> losses = new TreeMap<>();
         steps.forEach(step -> losses.put(step.step(), step.loss()));

@@ -16,8 +16,8 @@ public final class WeightComparison {
     }
 
     /**
-     * Returns the first difference of two safetensors files, or of the shards that lie in the place of one, in words; empty
-     * if every tensor has the same name, type, shape and bits in both.
+     * Returns the first difference of two safetensors files, or of their shards, as text; empty if every tensor has the same
+     * name, type, shape and bits in both.
      */
     public static Optional<String> firstDifference(Path expected, Path found) {
         try (TensorFiles one = TensorFiles.open(expected); TensorFiles other = TensorFiles.open(found)) {
@@ -41,7 +41,7 @@ public final class WeightComparison {
     }
 
     /**
-     * Returns the norm of the difference of all tensors over the norm of all of the expected ones, in float64.
+     * Returns the norm of the difference of all tensors, divided by the norm of all expected ones, in float64.
      *
      * @throws IllegalArgumentException if the files have tensors of different names or shapes
      */

@@ -12,13 +12,12 @@ final class Agreement {
     }
 
     /**
-     * Returns a sentence on how the losses of one schedule compare with the expected ones.
+     * Returns a sentence that compares the losses of one schedule with the expected ones.
      *
      * @param label the schedule
      * @param runs the loss of each step, for each run of the schedule
      * @param expected the loss of each step of the first schedule
-     * @param tolerance largest deviation of a loss from the expected one, as a share of it, if gradients were added in
-     *     another order
+     * @param tolerance largest relative deviation of a loss if gradients were added in another order
      * @throws ComparisonException if the runs differ among themselves, or deviate too far from the expected losses
      */
     static String of(String label, List<List<Double>> runs, List<Double> expected, double tolerance) {
@@ -32,7 +31,7 @@ final class Agreement {
         if (losses.equals(expected)) {
             return SAME;
         }
-        // NaN is no agreement, since it is not at most the tolerance.
+        // NaN does not pass, since it is not at most the tolerance.
         boolean near = losses.size() == expected.size() && IntStream.range(0, losses.size())
                 .allMatch(step -> apart(losses.get(step), expected.get(step)) <= tolerance);
         if (!near) {

@@ -21,10 +21,9 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * The comparison of schedules on one model, one corpus and one seed. The runs of all schedules are alive together and
- * alternate step by step. After the warm-up, the costs are read from every other step (the engine {@code emulated} has
- * configured ones), and the steps between them are measured, so that both are of the same minutes; the step is simulated
- * with those costs.
+ * The comparison of schedules on one model, one corpus and one seed. All runs exist at the same time and alternate step by
+ * step. After the warm-up, every other step supplies the costs for the simulation (the engine {@code emulated} has
+ * configured ones). The steps between them are measured, so both are of the same minutes.
  *
  * <p>Thread rule: one thread.
  */
@@ -32,8 +31,8 @@ public final class Comparison {
     private static final long GIB = 1L << 30;
     private static final int WARM_UP_STEPS = 3;
     /**
-     * Largest deviation of losses if gradients were added in another order: in float32, in float64, and in bfloat16, if a
-     * difference in the last bits may be rounded to either of two neighbours, 2^-8 apart.
+     * Largest deviation of losses if gradients were added in another order. In bfloat16 a difference in the last bits may be
+     * rounded to either of two neighbours, 2^-8 apart.
      */
     private static final double FLOAT32_TOLERANCE = 1e-4;
     private static final double BFLOAT16_TOLERANCE = 0x1p-8;
@@ -48,7 +47,7 @@ public final class Comparison {
     /**
      * @param base the run; its schedule and virtual stages are replaced by each contestant's
      * @param builtInCorpus text to train on if the run names none
-     * @param directory a directory in which each run has a directory of its own while it lasts
+     * @param directory the parent of the runs' temporary directories
      * @param repeats runs of each schedule, at least 1
      * @param steps measured steps of each run, at least 1; the same number of others are done between them
      * @param progress receives a line for each part of the work
@@ -63,7 +62,7 @@ public final class Comparison {
     }
 
     /**
-     * Checks that every contestant can run, and that the memory of all fits this machine, without running any.
+     * Checks that every contestant can run, and that all fit the memory of this machine; runs none.
      *
      * @throws RuntimeException as {@link PreparedRun} throws them
      */
@@ -120,7 +119,7 @@ public final class Comparison {
                 List.of(), "faults", List.of())).unobserved();
     }
 
-    /** A run may end before its decay, but an explicit end of the decay may not: the rate is the same at the later one. */
+    /** Returns an explicit end of the decay: it must not be before the begin of the decay, even if the run ends earlier. */
     private static int endOfDecay(LearningRateSpec rate) {
         int begin = rate.schedule() == LearningRateSpec.Schedule.WSD ? rate.stableSteps() : rate.warmupSteps();
         return Math.max(rate.decaySteps(), begin);

@@ -16,7 +16,7 @@ import java.util.Set;
  */
 public record Contestant(String schedule, int virtualStages) {
     /**
-     * Reads a list such as {@code gpipe,1f1b,interleaved-1f1b:4}: names, each with its V if it is not the schedule's
+     * Parses a list such as {@code gpipe,1f1b,interleaved-1f1b:4}: names, each with its V if it is not the schedule's
      * default.
      *
      * @throws UsageException if V is no number, or a contestant is named twice

@@ -10,18 +10,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/**
- * The time of a rank's own control between two actions, the second of which does not wait for a message, read from measured
- * steps.
- */
+/** The time of a rank's own control between two actions in measured steps, if the second one does not wait for a message. */
 final class ControlGap {
     private ControlGap() {
     }
 
     /**
-     * Returns the time from the end of an action to the start of the next on its rank, over actions with an input that had
-     * been made before the earlier one began, or that comes from no other rank; the {@link MedianOfMeans} of the steps. 0 if
-     * there are none.
+     * Returns the time from the end of an action to the start of the next on its rank: the {@link MedianOfMeans} of the
+     * steps, 0 if there are none. Only actions count with an input that was made before the earlier action began, or that
+     * comes from the same rank.
      *
      * @param paired the actions of pairs, which are left out since a pair waits for two inputs
      */

@@ -3,12 +3,12 @@ package dev.troupe.look.compare;
 import java.util.List;
 
 /**
- * The control time of an action: from the landing of the tensor for which a rank waits to the start of the computing.
+ * The control time of an action: from the arrival of the tensor for which a rank waits to the start of the computing.
  *
  * @param count number of measured actions; if it is 0 the times have no meaning
- * @param medianNanos half of them take no longer
- * @param ninetiethNanos nine in ten take no longer
- * @param ninetyNinthNanos ninety-nine in a hundred take no longer
+ * @param medianNanos the 50th percentile
+ * @param ninetiethNanos the 90th percentile
+ * @param ninetyNinthNanos the 99th percentile
  */
 public record ControlTime(int count, long medianNanos, long ninetiethNanos, long ninetyNinthNanos) {
     static ControlTime of(List<Long> nanos) {

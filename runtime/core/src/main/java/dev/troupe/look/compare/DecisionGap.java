@@ -7,13 +7,14 @@ import java.util.List;
 import java.util.function.ToLongFunction;
 import java.util.stream.LongStream;
 
-/** The time of the decision on a step, read from measured steps. */
+/** The time of the decision on a step, in measured steps. */
 final class DecisionGap {
     private DecisionGap() {
     }
 
     /**
-     * Returns the time from the end of the last norm to the start of the first update; the median of the steps, 0 for none.
+     * Returns the time from the end of the last norm to the start of the first update: the median of the steps, 0 if there
+     * are none.
      */
     static long nanos(List<Timeline> measured) {
         List<Long> gaps = measured.stream().map(DecisionGap::nanos).sorted().toList();

@@ -11,18 +11,18 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** The cost of a message between two ranks in measured steps, read from actions that waited for one message alone. */
+/** The cost of a message between two ranks in measured steps, from actions that waited only for this message. */
 final class HopMeasure {
     private HopMeasure() {
     }
 
     /**
-     * Returns the time from the end of an action to the start of the action that waited for its output, on another rank
-     * that had nothing else to do; the {@link MedianOfMeans} of the steps. The time includes transport and control for
-     * all bytes of one message.
+     * Returns the time from the end of an action to the start of the action on another rank that waited for its output and
+     * for nothing else: the {@link MedianOfMeans} of the steps. It includes transport and control for all bytes of one
+     * message.
      *
-     * @param paired the actions of pairs, which are left out since a pair waits for two inputs, and sends its outputs
-     *     when both its actions have ended
+     * @param paired the actions of pairs, which are left out: a pair waits for two inputs, and sends its outputs when both
+     *     its actions have ended
      */
     static Hop of(List<Timeline> measured, Set<Action> paired) {
         MedianOfMeans hop = new MedianOfMeans();
@@ -43,7 +43,7 @@ final class HopMeasure {
         return hop.isEmpty() ? Hop.FREE : new Hop(hop.nanos(), Double.POSITIVE_INFINITY);
     }
 
-    /** Returns for each span the latest end of the spans before it on its rank. */
+    /** Returns for each span the latest end of the earlier spans on its rank. */
     private static Map<Span, Long> freeSince(Timeline step) {
         Map<Span, Long> freeSince = new HashMap<>();
         long[] end = new long[step.rankCount()];

@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A typical time of many measurements in many steps: the median over steps of the mean within each. A step's time is a sum,
- * so within a step a late action counts by its lateness; a step that was delayed as a whole counts no more than any other.
+ * A typical time of many measurements in many steps: the median over steps of the mean within each. The mean fits a step's
+ * time, which is a sum; the median limits the effect of a step that was delayed as a whole.
  *
  * <p>Thread rule: one thread.
  */

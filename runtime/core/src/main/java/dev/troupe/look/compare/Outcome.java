@@ -6,15 +6,14 @@ import java.util.List;
 /**
  * The outcome of one schedule.
  *
- * @param contestant the schedule
  * @param engine the kind of engine it ran on
  * @param prediction the simulator's prediction
  * @param measured the measured figures; the median if there are several
  * @param stepTime the spread of the measured steps
  * @param seconds the time of each measured step, in the order of the turns
- * @param control the time from a tensor's landing to the start of the computing that waited for it
+ * @param control the time from a tensor's arrival to the start of the computing that waited for it
  * @param losses the loss of each step
- * @param agreement how its losses compare with the first schedule's, in words
+ * @param agreement the comparison of its losses with the first schedule's, as text
  * @param measuredTimeline the measured step with the time nearest to the median
  */
 public record Outcome(Contestant contestant, String engine, Prediction prediction, Figures measured, StepTime stepTime,
@@ -28,16 +27,13 @@ public record Outcome(Contestant contestant, String engine, Prediction predictio
         return prediction.figures();
     }
 
-    /** Returns the ratio of this schedule's steps to another's, turn by turn. */
-    public PairedRatio beside(Outcome other) {
+    /** Returns the ratio of this schedule's step times to another's, paired by turn. */
+    public PairedRatio ratioTo(Outcome other) {
         return PairedRatio.of(seconds, other.seconds);
     }
 
-    /**
-     * Returns the ratio of the predicted step times to the measured ones, turn by turn: each is paired with a measured step
-     * of the same minute.
-     */
-    public PairedRatio predictedBesideMeasured() {
+    /** Returns the ratio of predicted to measured step times, paired by turn, so that both are of the same minute. */
+    public PairedRatio predictedOverMeasured() {
         return PairedRatio.of(prediction.seconds(), seconds);
     }
 }

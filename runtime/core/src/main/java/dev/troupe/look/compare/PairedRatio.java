@@ -4,14 +4,13 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * The ratio of two times that were measured in pairs, one after the other, so that disturbances of both cancel: the median
- * of the ratios, and an interval with its confidence from the sorted ratios as the sign test gives it, whatever their
- * distribution is.
+ * The ratio of two times that were measured in pairs, one after the other, so that disturbances of both cancel. It is the
+ * median of the ratios with a confidence interval from the sign test, which holds for any distribution.
  *
  * @param median the median of the ratios; the mean of the two in the middle
  * @param low the lower end of the interval
  * @param high the upper end
- * @param confidence probability that the interval has the true median in it, if pairs are independent: the smallest that is
+ * @param confidence probability that the interval contains the true median, if pairs are independent: the smallest that is
  *     at least 0.95; less if there are fewer than six pairs
  */
 public record PairedRatio(double median, double low, double high, double confidence) {
@@ -21,7 +20,7 @@ public record PairedRatio(double median, double low, double high, double confide
      * Returns the ratio of times that were measured in pairs.
      *
      * @param times at least one time
-     * @param others the same number; the ratio is the former over the latter
+     * @param others the same number; the ratio is the former divided by the latter
      */
     public static PairedRatio of(List<Double> times, List<Double> others) {
         if (times.isEmpty() || times.size() != others.size()) {

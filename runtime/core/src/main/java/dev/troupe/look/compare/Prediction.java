@@ -23,15 +23,15 @@ import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
 
 /**
- * The simulator's prediction for a schedule, with costs read from runs of it.
+ * The simulator's prediction for a schedule, with costs from its measured steps.
  *
  * @param figures the median of the simulated steps
- * @param stepTime the medians of each run by itself
- * @param seconds the time of each simulated step with its updates, like measured steps, in the order of the turns
+ * @param stepTime the spread of the medians of the runs
+ * @param seconds the time of each simulated step with its updates, in the order of the turns
  * @param timeline the forwards and backwards of the simulated step closest to the median
  */
 public record Prediction(Figures figures, StepTime stepTime, List<Double> seconds, Timeline timeline) {
-    /** Decides by how many microbatches the times of a step go around; the same in every comparison. */
+    /** The seed for the shift of measured times between microbatches; constant, so that comparisons can be repeated. */
     private static final long SEED = 1;
 
     /**
@@ -71,9 +71,9 @@ public record Prediction(Figures figures, StepTime stepTime, List<Double> second
     }
 
     /**
-     * Returns the costs of each step. The engine {@code emulated} has configured ones; else an action takes the time of its
-     * kind in that step, {@link MeasuredCosts#shifted}, and a hop, the control of an action and the decision take their
-     * usual times in all runs.
+     * Returns the costs of each step; the engine {@code emulated} has configured ones. An action takes the time of its kind
+     * in that step, {@link MeasuredCosts#shifted}. A hop, the control of an action and the decision take their typical times
+     * over all runs.
      */
     private static Function<Timeline, Costs> costs(List<TracedRun> runs) {
         List<Timeline> whole = runs.stream().flatMap(run -> run.wholeSteps("").stream()).toList();

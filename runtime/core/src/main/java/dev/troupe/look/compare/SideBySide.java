@@ -29,7 +29,7 @@ import java.util.concurrent.Future;
 import java.util.stream.IntStream;
 
 /**
- * Runs that are alive together in this process and take {@link Turns}. Each has a directory of its own while it lasts.
+ * Runs that exist at the same time in this process and take {@link Turns}. Each has a temporary directory of its own.
  *
  * <p>Thread rule: {@link #run} on one thread, which waits; each run has a thread that waits for its end.
  */
@@ -121,8 +121,8 @@ final class SideBySide {
     }
 
     /**
-     * The listener of one run, in which its coordinator waits between two steps: the next step begins, and its time, when
-     * the listener returns.
+     * The listener of one run, which makes its coordinator wait between two steps. When the listener returns, the next step
+     * begins, and its time too.
      */
     private final class Times implements RunListener {
         private final int run;

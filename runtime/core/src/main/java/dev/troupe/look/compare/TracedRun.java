@@ -18,7 +18,7 @@ import java.util.stream.IntStream;
  */
 record TracedRun(TrainingPlan plan, EngineChoice engine, List<Double> losses, List<Double> seconds,
         List<StepTimes> steps) {
-    /** Returns the run with only some of its steps; its losses are the whole run's. */
+    /** Returns the run with only some of its steps, but with all its losses. */
     TracedRun only(IntPredicate isTaken) {
         int[] taken = IntStream.range(0, steps.size()).filter(isTaken).toArray();
         return new TracedRun(plan, engine, losses, IntStream.of(taken).mapToObj(seconds::get).toList(),
@@ -41,10 +41,7 @@ record TracedRun(TrainingPlan plan, EngineChoice engine, List<Double> losses, Li
                 * engine.settings().computeType().elementBytes();
     }
 
-    /**
-     * Returns the most bytes that were made for one rank and not used by it yet, in a step of this run or a simulated
-     * one of its plan.
-     */
+    /** Returns the peak of bytes that were made for one rank and not used by it yet, in a measured or simulated step. */
     long peakBytesInFlight(Timeline step) {
         return step.peakInFlight(_ -> boundaryBytes());
     }

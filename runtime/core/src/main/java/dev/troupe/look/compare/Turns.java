@@ -4,11 +4,11 @@ import java.util.Optional;
 import java.util.function.BooleanSupplier;
 
 /**
- * The order in which runs of one process do their steps: a step of the first, a step of the second, and again from the
- * first, so that a busy minute of the machine is in the times of all.
+ * The order in which runs of one process do their steps: one step of each run, then again from the first. So a busy minute
+ * of the machine is in the times of all.
  *
- * <p>Thread rule: any thread; each run has threads of its own. A wait ends with the turn, or with the first failure of a
- * run; a step of another run has no limit here, as the runs have none.
+ * <p>Thread rule: any thread. A wait ends with the turn, or with the first failure of a run. It has no other limit, since a
+ * step has none.
  */
 final class Turns {
     private final int runs;
@@ -22,19 +22,19 @@ final class Turns {
         this.turns = (long) runs * steps;
     }
 
-    /** Waits until the runs before this one have their weights: one loads at a time. */
+    /** Waits until the earlier runs have loaded their weights: one loads at a time. */
     synchronized void awaitLoad(int run) {
         await(() -> loaded == run);
     }
 
-    /** Takes note that the next run has its weights; waits for its first turn, which begins when all have theirs. */
+    /** Records that a run has loaded its weights; waits for its first turn, which begins when all have loaded. */
     synchronized void loaded(int run) {
         loaded++;
         notifyAll();
         await(() -> loaded == runs && turn == run);
     }
 
-    /** Ends a step of a run; waits for its next turn, or after its last step until all runs have done theirs. */
+    /** Ends a step of a run; waits for its next turn, or after its last step for the end of all runs. */
     synchronized void pass(int run) {
         turn++;
         notifyAll();

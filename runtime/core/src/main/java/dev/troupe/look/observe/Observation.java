@@ -10,7 +10,7 @@ import dev.troupe.run.news.RunNews;
  * time by cause; {@link #close} once, after all news.
  */
 public interface Observation extends RunListener, AutoCloseable {
-    /** This process does not lead the run any more: the run has ended. */
+    /** Ends the observation: the run has ended, or this process does not lead it any more. */
     @Override
     void close();
 }

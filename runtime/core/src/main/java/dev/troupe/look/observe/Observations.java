@@ -9,15 +9,13 @@ import java.util.function.Consumer;
 /**
  * The observations of a run. One that throws receives no further news.
  *
- * <p>Thread rule: the rule of an {@link Observation}.
+ * <p>Thread rule: as for an {@link Observation}.
  */
 public final class Observations implements Observation {
     private final List<Observation> observations = new CopyOnWriteArrayList<>();
     private final Consumer<String> trouble;
 
     /**
-     * Begins the observations.
-     *
      * @param trouble receives a sentence if an observer throws; the run continues without it
      */
     public Observations(List<RunObserver> observers, RunFacts run, Consumer<String> trouble) {

@@ -13,10 +13,10 @@ import java.util.function.Consumer;
 
 /**
  * {@code events.jsonl} in a run's directory: a JSON object for each {@link RunNews.Event}, with the time, the epoch and the
- * number of steps committed by then. The coordinator's process writes it.
+ * number of committed steps. The coordinator's process writes it.
  */
 public final class EventsFile implements RunListener {
-    /** Its name in the run's directory. */
+    /** The name of the file in the run's directory. */
     public static final String FILE = "events.jsonl";
 
     private static final JsonMapper JSON = new JsonMapper();

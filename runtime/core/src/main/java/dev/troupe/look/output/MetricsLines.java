@@ -14,8 +14,8 @@ import java.util.Set;
 /**
  * The lines of a {@code metrics.jsonl} that can be read and do not contradict each other.
  *
- * <p>Steps rise from line to line, by one unless a line was lost. Another line has a damaged number: a coordinator that
- * takes the run over would wait for a node with such a step.
+ * <p>Steps rise from line to line, by one unless a line was lost. A line with any other step is damaged: with such a step a
+ * new coordinator would wait for a node without end.
  *
  * @param lines in their order
  * @param damaged the other lines, in their order
@@ -55,7 +55,7 @@ record MetricsLines(List<Entry> lines, List<JsonLog.Damaged> damaged) {
         return new MetricsLines(lines, damaged);
     }
 
-    /** Reads a line; null if it is not a line of metrics. */
+    /** Parses a line; null if it is not a line of metrics. */
     private static Entry entry(JsonLog.Line line) {
         ObjectNode json = line.json();
         String count = json.has("step") ? "step" : "steps_done";
@@ -69,7 +69,7 @@ record MetricsLines(List<Entry> lines, List<JsonLog.Damaged> damaged) {
                 : null;
     }
 
-    /** Returns the longest sequence of steps that rise, without a last step that is beyond the next one. */
+    /** Returns the longest rising sequence of steps, without its last step if that skips some. */
     private static Set<Entry> rising(List<Entry> steps) {
         int[] before = new int[steps.size()]; // the index of the step before, in the longest rise that ends with a step
         int[] ends = new int[steps.size()]; // by length less 1: the index of the lowest step that ends such a rise

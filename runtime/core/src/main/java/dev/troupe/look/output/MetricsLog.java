@@ -16,11 +16,11 @@ import java.util.OptionalLong;
 import java.util.function.Consumer;
 
 /**
- * {@code metrics.jsonl}: one JSON object for each committed step, for each validation loss, and for each checkpoint
- * that could not be written. Each line is handed to the system at once.
+ * {@code metrics.jsonl}: one JSON object for each committed step, for each validation loss, and for each checkpoint that
+ * could not be written. Each line is passed to the system at once.
  */
 public final class MetricsLog implements AutoCloseable {
-    /** Its name in the run's directory. */
+    /** The name of the file in the run's directory. */
     public static final String FILE = "metrics.jsonl";
 
     private static final JsonMapper JSON = new JsonMapper();
@@ -36,7 +36,7 @@ public final class MetricsLog implements AutoCloseable {
     }
 
     /**
-     * Opens the file, drops lines of steps that will be repeated, and sets aside lines that cannot be read.
+     * Opens the file, drops lines of steps that will be repeated, and moves unreadable lines to a separate file.
      *
      * @param trouble receives a sentence on damaged lines, and if lines cannot be written
      */
@@ -67,7 +67,7 @@ public final class MetricsLog implements AutoCloseable {
         return open(file, Long.MAX_VALUE, trouble);
     }
 
-    /** Returns the loss of a step that has a line. */
+    /** Returns the loss of a step; empty if the step has no line. */
     public static OptionalDouble lossOf(Path file, long step) {
         return lines(file).stream().filter(line -> line.step() == step).mapToDouble(MetricsLines.Entry::loss)
                 .findFirst();
@@ -80,12 +80,12 @@ public final class MetricsLog implements AutoCloseable {
                 .mapToDouble(MetricsLines.Entry::validationLoss).findFirst();
     }
 
-    /** Returns the last step that has a line; empty if none has, or the file cannot be read. */
+    /** Returns the last step with a line; empty if there is none, or the file cannot be read. */
     public static OptionalLong lastStep(Path file) {
         return lines(file).stream().filter(MetricsLines.Entry::isOfStep).mapToLong(MetricsLines.Entry::step).max();
     }
 
-    /** Returns the time of each step that has a line, in seconds; an empty list if the file cannot be read. */
+    /** Returns the time of each step with a line, in seconds; an empty list if the file cannot be read. */
     public static List<Double> stepSeconds(Path file) {
         return lines(file).stream().map(MetricsLines.Entry::stepSeconds).filter(seconds -> !Double.isNaN(seconds))
                 .toList();
@@ -99,16 +99,16 @@ public final class MetricsLog implements AutoCloseable {
         }
     }
 
-    /** Returns the first step that has no line yet. */
+    /** Returns the first step without a line. */
     public long nextStep() {
         return nextStep;
     }
 
     /**
-     * Writes the line of a step. Has no effect if the step has one: a lost coordinator committed it, and then the next one
-     * again.
+     * Writes the line of a step. It does nothing if the step has a line: a lost coordinator committed the step, and the next
+     * coordinator committed it again.
      *
-     * @param dataEpochs number of passes through the data up to and with this step
+     * @param dataEpochs number of passes through the data, this step included
      */
     public void write(StepResult result, long tokens, double dataEpochs, double stepSeconds) {
         if (result.step() < nextStep) {
@@ -146,8 +146,8 @@ public final class MetricsLog implements AutoCloseable {
     }
 
     /**
-     * Writes the validation loss of the weights after {@code stepsDone} steps. Has no effect if it has a line: a lost
-     * coordinator wrote it, and the next one measured it again, to the same bits.
+     * Writes the validation loss of the weights after {@code stepsDone} steps. It does nothing if the loss has a line: a
+     * lost coordinator wrote it, and the next coordinator measured the same bits.
      */
     public void writeValidated(long stepsDone, double loss) {
         if (stepsDone > lastValidated) {

@@ -7,9 +7,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/** {@code memory.json} in a run's directory: the memory of the leading node's process, all its ranks together. */
+/** {@code memory.json} in a run's directory: the memory of the leading node's process, with all its ranks. */
 public final class ProcessMemory {
-    /** Its name in the run's directory. */
+    /** The name of the file in the run's directory. */
     public static final String FILE = "memory.json";
 
     private static final Path STATUS = Path.of("/proc/self/status");
@@ -27,7 +27,7 @@ public final class ProcessMemory {
                 .put("heap_bytes", ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed()) + "\n";
     }
 
-    /** Returns the bytes of memory of this process now; 0 if the system does not report them. */
+    /** Returns the present memory of this process in bytes; 0 if the system does not report it. */
     public static long residentBytes() {
         return bytes(status(), "VmRSS:");
     }
@@ -40,7 +40,7 @@ public final class ProcessMemory {
         }
     }
 
-    /** A line such as {@code VmRSS:  1234 kB}. */
+    /** Parses a line such as {@code VmRSS:  1234 kB}. */
     private static long bytes(List<String> status, String name) {
         return status.stream().filter(line -> line.startsWith(name)).findFirst()
                 .map(line -> Long.parseLong(line.replaceAll("[^0-9]", "")) * 1024).orElse(0L);

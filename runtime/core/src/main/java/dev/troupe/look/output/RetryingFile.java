@@ -10,8 +10,8 @@ import java.util.Deque;
 import java.util.function.Consumer;
 
 /**
- * A file of records, such as lines, that survives a full disk: a record that cannot be written waits in memory, and is
- * written before the next one once there is room. Each is written whole or not at all. Thread rule: one thread at a time.
+ * A file of records, such as lines, that survives a full disk: a record that cannot be written waits in memory until there
+ * is room. Order is kept, and each record is written whole or not at all. Thread rule: one thread at a time.
  */
 final class RetryingFile implements AutoCloseable {
     /** About 35 MB: a line of metrics or a record of TensorBoard takes about 350 bytes. */
@@ -82,7 +82,7 @@ final class RetryingFile implements AutoCloseable {
         }
     }
 
-    /** Closes the file, and reports the lines that could not be written. */
+    /** Closes the file, and reports the records that could not be written. */
     @Override
     public void close() {
         writeWaiting();

@@ -23,11 +23,11 @@ import java.util.HexFormat;
 import java.util.List;
 
 /**
- * {@code run.json} in a run's directory: the facts before its first step, namely its plan with the certificate, its layout,
- * its nodes and its announced memory. It is the constant part of {@code docs/schema/run.json}.
+ * {@code run.json} in a run's directory: the facts that are known before the first step, namely the plan with its
+ * certificate, layout, nodes and announced memory. It is the constant part of {@code docs/schema/run.json}.
  */
 public final class RunFile {
-    /** Its name in the run's directory. */
+    /** The name of the file in the run's directory. */
     public static final String FILE = "run.json";
 
     private static final JsonMapper JSON = new JsonMapper();

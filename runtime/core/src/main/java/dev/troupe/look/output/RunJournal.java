@@ -32,12 +32,12 @@ import java.util.function.Consumer;
 
 /**
  * The directory of a run in the process of the coordinator: its lock, its configuration, a line for each step and each
- * event, and the observations of the run. The checkpoints in it are written by the ranks.
+ * event, and the observations of the run. Its checkpoints are written by the ranks.
  *
- * <p>Thread rule: the rule of any listener; {@link #end} and {@link #close} once the run is over.
+ * <p>Thread rule: as for any listener; {@link #end} and {@link #close} once the run is over.
  */
 public final class RunJournal implements RunListener, AutoCloseable {
-    /** A coordinator that is cut off from the others stops by itself, which takes some seconds. */
+    /** A coordinator that is cut off from the others stops on its own, which takes some seconds. */
     private static final Duration PARTING = Duration.ofSeconds(15);
 
     private final PreparedRun run;
@@ -92,8 +92,8 @@ public final class RunJournal implements RunListener, AutoCloseable {
      *
      * @param observers observe the run in addition to its files
      * @param trouble receives a sentence if a line cannot be written; the run continues without the line
-     * @throws dev.troupe.plan.UsageException if the directory is in use, another run has been there since the checks, or
-     *     it cannot be written to
+     * @throws dev.troupe.plan.UsageException if the directory is in use, another run has used it since the checks, or it
+     *     cannot be written to
      */
     public static RunJournal begin(PreparedRun run, List<RunObserver> observers, Consumer<String> trouble) {
         RunDirectory directory = RunDirectory.open(run.request().output());
@@ -119,7 +119,6 @@ public final class RunJournal implements RunListener, AutoCloseable {
         }
     }
 
-    /** Removes the files of another run. */
     private static void clear(Path directory) {
         try {
             Files.deleteIfExists(directory.resolve(RecoveryLog.FILE));
@@ -148,8 +147,8 @@ public final class RunJournal implements RunListener, AutoCloseable {
     }
 
     /**
-     * Opens the directory of a run on which another process reported until now; its files remain. A run that the other
-     * process had not begun begins. For the parameters see {@link #begin}.
+     * Opens the directory of a run that another process has led until now; its files remain. If that process had not begun
+     * the run, this one begins it. Parameters as for {@link #begin}.
      *
      * @throws dev.troupe.plan.UsageException as for {@link #begin}
      */
@@ -183,7 +182,7 @@ public final class RunJournal implements RunListener, AutoCloseable {
         return directory;
     }
 
-    /** Returns the first loss that the run's metrics have; NaN before the first step. */
+    /** Returns the first loss in the run's metrics; NaN before the first step. */
     public double firstLoss() {
         return firstLoss;
     }
@@ -208,7 +207,6 @@ public final class RunJournal implements RunListener, AutoCloseable {
         return Optional.ofNullable(lastCheckpoint);
     }
 
-    /** Returns the tokens per second of a step with this time. */
     public double tokensPerSecond(double stepSeconds) {
         return facts.tokensPerStep() / stepSeconds;
     }
@@ -236,7 +234,7 @@ public final class RunJournal implements RunListener, AutoCloseable {
                 metrics.writeCheckpointFailed(stepsDone, why);
             case RunNews.Recovered(Recovery recovery) -> add(recovery);
             default -> {
-                // for the observations alone
+                // only for the observations
             }
         }
         observations.on(news);

@@ -37,7 +37,7 @@ public record StepHead(long number, long nanos, long plannedNanos, int ranks, Li
         }
     }
 
-    /** Reads a file up to its costs; empty if it is gone, or of another version. */
+    /** Reads a file up to its costs; empty if it was deleted, or is of another version. */
     public static Optional<StepHead> read(Path file) {
         long number = -1;
         long nanos = 0;

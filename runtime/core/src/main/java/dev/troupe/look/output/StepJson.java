@@ -29,7 +29,7 @@ import java.util.Set;
  * schema is {@code docs/schema/step.json}.
  */
 public final class StepJson {
-    /** The version of the schema; a field is never removed within one. */
+    /** The version of the schema; within a version no field is removed. */
     public static final int SCHEMA = 1;
 
     private static final int MOST_ROOTS = 10;
@@ -78,7 +78,7 @@ public final class StepJson {
             json.writeString(tag);
         }
         json.writeEndArray();
-        // The summary is before the ranks, so that its readers can stop there.
+        // The summary comes before the ranks, so that its readers can stop there.
         write("idle_ns", step.idle().byCause());
         writeRoots();
         write(step.usual().costs(times), plan);
@@ -95,7 +95,7 @@ public final class StepJson {
         json.writeEndObject();
     }
 
-    /** The largest costs beyond the plan, each with its cause and the rank at its root. */
+    /** Writes the largest costs beyond the plan, each with its cause and the rank at its root. */
     private void writeRoots() throws IOException {
         List<Root> roots = new ArrayList<>();
         for (Cause cause : step.idle().byCause().keySet()) {
@@ -199,7 +199,7 @@ public final class StepJson {
         json.writeEndObject();
     }
 
-    /** The costs with which the planned step was simulated. */
+    /** Writes the costs with which the planned step was simulated. */
     private void write(Costs costs, Plan plan) throws IOException {
         json.writeObjectFieldStart("costs");
         json.writeArrayFieldStart("stages");

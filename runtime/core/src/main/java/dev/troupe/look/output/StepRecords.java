@@ -27,15 +27,15 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /**
- * The records of a run's interesting steps: {@code steps/000412.json} for each of the newest twenty, the slowest thirty and
- * the newest with a tag, and {@code trace.json} for Perfetto with the newest ten. A thread of its own splits idle time by
- * cause; if that thread is late, steps are left out, and training does not wait.
+ * The records of a run's interesting steps. A file {@code steps/000412.json} exists for the newest twenty, the slowest
+ * thirty and the newest with a tag; {@code trace.json} for Perfetto has the newest ten. A separate thread splits idle time
+ * by cause. If it is late, steps are left out; training does not wait.
  *
  * <p>Thread rule: {@link #continueAt} before the first step, {@link #add} on the coordinator's thread; {@link #close} on
  * any, once.
  */
 public final class StepRecords implements AutoCloseable {
-    /** Their directory in the run's directory. */
+    /** The directory of the steps in the run's directory. */
     public static final String DIRECTORY = "steps";
     /** The file for Perfetto in the directory of the run. */
     static final String TRACE = "trace.json";
@@ -45,17 +45,17 @@ public final class StepRecords implements AutoCloseable {
     private static final int TAGGED = 100;
     private static final int TRACED = 10;
     private static final int MOST_WAITING = 16;
-    /** About 56 bytes each, for the steps of five seconds at most. */
+    /** At about 56 bytes each; the limit for a step. */
     private static final int MOST_ACTIONS = 20_000;
     /**
-     * The inverse of the share of time spent on files, for the newest step's file and for all files, within the limits
-     * below. A step of a small model takes some milliseconds of a core, about a hundredth of its computation.
+     * The inverse of the share of time spent on writing, for the newest step's file and for all files, within the limits
+     * below. A step of a small model takes some milliseconds of a core, about 1 % of its computation.
      */
     private static final long SHARE = 1000;
-    /** The files are out of date by half a minute, and by two minutes at most. */
+    /** The range of the time between two writes of all files. */
     private static final long WRITE_EVERY_NANOS = TimeUnit.SECONDS.toNanos(30);
     private static final long MOST_OUT_OF_DATE_NANOS = TimeUnit.MINUTES.toNanos(2);
-    /** The newest file by a second, and by five at most: a run that is killed leaves one of its last steps. */
+    /** The range for the newest step's file, so that a killed run leaves one of its last steps. */
     private static final long WRITE_NEWEST_EVERY_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long MOST_OUT_OF_DATE_NEWEST_NANOS = TimeUnit.SECONDS.toNanos(5);
     private static final long LOOK_EVERY_MILLIS = 100;
@@ -82,7 +82,7 @@ public final class StepRecords implements AutoCloseable {
      * Creates the records of a run.
      *
      * @param directory the directory of the run
-     * @param measured receives each step with its idle time by cause, on the thread of this object
+     * @param measured receives each step with its idle time by cause, on this object's thread
      * @param trouble receives a sentence if a file cannot be written; the run continues without it
      */
     StepRecords(Path directory, Consumer<MeasuredStep> measured, Consumer<String> trouble) {
@@ -106,8 +106,8 @@ public final class StepRecords implements AutoCloseable {
     }
 
     /**
-     * Takes over the files of an earlier process. The files of the step at which the run continues, and of later ones, are
-     * removed, since these steps are repeated.
+     * Takes over the files of an earlier process. Files from the step at which the run continues are removed, since these
+     * steps are repeated.
      */
     void continueAt(long firstStep) {
         Path steps = directory.resolve(DIRECTORY);

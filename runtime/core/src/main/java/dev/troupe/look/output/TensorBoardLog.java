@@ -18,14 +18,14 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /**
- * {@code tensorboard/events.out.tfevents.*} in a run's directory: the scalars of each step for TensorBoard. A value is at
- * the number of steps of its weights: the loss of step s at s, the validation loss after n steps at n.
+ * {@code tensorboard/events.out.tfevents.*} in a run's directory: the scalars of each step for TensorBoard. The position of
+ * a value is the number of steps of its weights: the loss of step s is at s, the validation loss after n steps at n.
  *
  * <p>Each process that leads the run has its own file. It begins with a mark by which readers drop the repeated steps of
  * earlier files. A record is written whole, or waits while the disk is full.
  */
 final class TensorBoardLog implements Observation {
-    /** Its directory in the run's directory. */
+    /** The directory of the files in the run's directory. */
     static final String DIRECTORY = "tensorboard";
 
     private static final String PREFIX = "events.out.tfevents.";
@@ -61,7 +61,7 @@ final class TensorBoardLog implements Observation {
         }
     }
 
-    /** Readers sort the files by name, so the seconds in a new name are after the seconds in all others. */
+    /** Returns the seconds for a new name, later than in all other names, since readers sort the files by name. */
     private static long newest(Path folder) throws IOException {
         try (Stream<Path> files = Files.list(folder)) {
             return files.map(file -> file.getFileName().toString())

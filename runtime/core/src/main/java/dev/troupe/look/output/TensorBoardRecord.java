@@ -9,15 +9,15 @@ import java.util.function.Consumer;
 import java.util.zip.CRC32C;
 
 /**
- * A record of a TensorBoard event file: a {@code tensorflow.Event} in protobuf's encoding, framed as a TFRecord with
- * masked CRC-32Cs of its length and of its bytes (tensorflow/core/lib/io/record_writer.h, tensorflow/core/util/event.proto).
+ * A record of a TensorBoard event file: a {@code tensorflow.Event} in protobuf's encoding, framed as a TFRecord with masked
+ * CRC-32Cs of its length and of its bytes (tensorflow/core/lib/io/record_writer.h, tensorflow/core/util/event.proto).
  */
 final class TensorBoardRecord {
     /** The version of the format in which a session log marks a restart. */
     private static final String VERSION = "brain.Event:2";
     private static final int START = 1;
     private static final int CRC_MASK_DELTA = 0xa282ead8;
-    /** The numbers of protobuf's fields. */
+    /** Protobuf's field numbers. */
     private static final int WALL_TIME = 1;
     private static final int STEP = 2;
     private static final int FILE_VERSION = 3;
@@ -99,7 +99,7 @@ final class TensorBoardRecord {
         varint(field << 3 | wireType);
     }
 
-    /** Seven bits a byte, the lowest first. */
+    /** Writes seven bits a byte, the lowest first. */
     private void varint(long value) {
         long rest = value;
         while ((rest & ~0x7fL) != 0) {
@@ -115,7 +115,7 @@ final class TensorBoardRecord {
                 .putInt(maskedCrc(length)).put(bytes.toByteArray()).putInt(maskedCrc(bytes.toByteArray())).array();
     }
 
-    /** Masked, since the data hold checksums themselves. */
+    /** Returns the checksum, masked since the data contain checksums themselves. */
     private static int maskedCrc(byte[] of) {
         CRC32C crc = new CRC32C();
         crc.update(of);

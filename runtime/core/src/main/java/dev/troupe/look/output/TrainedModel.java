@@ -17,7 +17,7 @@ public final class TrainedModel {
 
     /**
      * Writes the model of a checkpoint in Hugging Face layout and the precision of the training, with the files of its
-     * tokenizer; only the adapters if the run trains adapters.
+     * tokenizer. If the run trains adapters, it writes only these.
      */
     public static void export(PreparedRun run, Path checkpoint, Path directory) {
         try (Checkpoint weights = Checkpoint.open(checkpoint)) {

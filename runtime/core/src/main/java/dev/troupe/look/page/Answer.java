@@ -5,12 +5,11 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The answer to a question over HTTP.
+ * The answer to an HTTP request.
  *
  * @param type media type of the body
  */
 public record Answer(int status, String type, byte[] body) {
-    /** The media type of an object. */
     public static final String JSON = "application/json";
 
     static final int OK = 200;
@@ -21,7 +20,6 @@ public record Answer(int status, String type, byte[] body) {
     private static final int UNAVAILABLE = 503;
     private static final JsonMapper MAPPER = new JsonMapper();
 
-    /** Returns an answer of text. */
     public static Answer text(String type, String text) {
         return new Answer(OK, type, text.getBytes(StandardCharsets.UTF_8));
     }
@@ -30,27 +28,27 @@ public record Answer(int status, String type, byte[] body) {
         return text(JSON, object.toString());
     }
 
-    /** The answer to a wrong question, with the expectation in a sentence. */
+    /** Returns the answer to a wrong request, with the expectation in a sentence. */
     public static Answer wrong(String sentence) {
         return problem(BAD_REQUEST, sentence);
     }
 
-    /** The answer to a caller who may not ask, with the reason in a sentence. */
+    /** Returns the answer to a caller without permission, with the reason in a sentence. */
     public static Answer forbidden(String sentence) {
         return problem(FORBIDDEN, sentence);
     }
 
-    /** The answer about a missing thing, with the reason in a sentence. */
+    /** Returns the answer on a missing thing, with the reason in a sentence. */
     public static Answer absent(String sentence) {
         return problem(NOT_FOUND, sentence);
     }
 
-    /** The answer about an unreadable file, with the reason in a sentence. */
+    /** Returns the answer on an unreadable file, with the reason in a sentence. */
     public static Answer unreadable(String sentence) {
         return problem(CONFLICT, sentence);
     }
 
-    /** The answer about a thing that comes later, with the reason in a sentence. */
+    /** Returns the answer on a thing that is not available yet, with the reason in a sentence. */
     public static Answer notYet(String sentence) {
         return problem(UNAVAILABLE, sentence);
     }

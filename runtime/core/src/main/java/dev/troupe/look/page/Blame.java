@@ -12,7 +12,7 @@ final class Blame {
     private Blame() {
     }
 
-    /** Returns the sentence on a step; none if no cost is large enough. */
+    /** Returns the sentence on a step; empty if no cost is large enough. */
     static List<String> of(StepHead step) {
         double whole = (double) step.nanos() * step.ranks();
         return step.roots().stream().limit(1).filter(root -> root.nanos() > WORTH * whole)

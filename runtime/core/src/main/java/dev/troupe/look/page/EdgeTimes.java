@@ -13,7 +13,7 @@ import java.util.TreeMap;
 import java.util.stream.LongStream;
 
 /**
- * The messages of the newest steps that have a file, by their edge. A step's file is read once.
+ * The messages of the newest steps with a file, by their edge. Each file is read once.
  *
  * <p>Thread rule: one thread at a time.
  */
@@ -21,7 +21,6 @@ final class EdgeTimes {
     private static final int MOST_STEPS = 20;
     private static final JsonMapper JSON = new JsonMapper();
 
-    /** An edge between two ranks of the world. */
     private record Edge(int from, int to) implements Comparable<Edge> {
         @Override
         public int compareTo(Edge other) {
@@ -29,7 +28,6 @@ final class EdgeTimes {
         }
     }
 
-    /** Messages on an edge. */
     private record Messages(long[] nanos, long creditNanos, long bytes) {
         static Messages of(JsonNode message) {
             return new Messages(
@@ -45,7 +43,7 @@ final class EdgeTimes {
 
     private final Map<StepHead, Map<Edge, Messages>> bySteps = new HashMap<>();
 
-    /** Returns each edge with its messages, by the rank that sends. */
+    /** Returns each edge with its messages, sorted by the sending rank. */
     ArrayNode of(StepFiles steps) {
         List<StepHead> newest = steps.newest(MOST_STEPS);
         bySteps.keySet().retainAll(newest);
@@ -69,7 +67,7 @@ final class EdgeTimes {
         return edges;
     }
 
-    /** The number of steps with counted messages. */
+    /** Returns the number of steps with counted messages. */
     int stepCount() {
         return bySteps.size();
     }
@@ -85,7 +83,7 @@ final class EdgeTimes {
         return messages;
     }
 
-    /** The percentile by the nearest rank, in microseconds. */
+    /** Returns a percentile by the nearest rank, in microseconds. */
     private static double percentile(long[] sorted, int percent) {
         int rank = Math.max(1, Math.ceilDiv(sorted.length * percent, 100));
         return sorted[rank - 1] / 1e3;

@@ -5,13 +5,13 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The events of a run for one listener, as server-sent events: {@code step} for each committed step, {@code event} for each
- * line of {@code events.jsonl}, and {@code now} for the state of the run if it has changed or two seconds have passed.
+ * The events of a run for one listener, as server-sent events. {@code step} is sent for each committed step, {@code event}
+ * for each line of {@code events.jsonl}, and {@code now} for the state of the run, when it changes and every two seconds.
  *
  * <p>Thread rule: one thread at a time.
  */
 public final class EventTail {
-    /** The time between two looks of a listener. */
+    /** The interval at which a listener is served. */
     public static final long LOOK_EVERY_MILLIS = 200;
 
     /** The maximum number of listeners of a process. */

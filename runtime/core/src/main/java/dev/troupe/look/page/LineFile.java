@@ -12,12 +12,12 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * A file of lines that another thread, or another process, writes to: each read returns the whole lines since the last.
+ * A file of lines that another thread or process writes: each read returns the complete lines since the last.
  *
  * <p>Thread rule: one thread at a time.
  */
 final class LineFile {
-    /** The beginning of a longer file is skipped: about 200,000 lines are read. */
+    /** The maximum read, about 200,000 lines; the beginning of a larger file is skipped. */
     private static final long MOST_BYTES = 64L << 20;
 
     private final Path file;
@@ -29,7 +29,7 @@ final class LineFile {
         this.file = file;
     }
 
-    /** Returns the lines since the last read; all lines if the file was replaced. */
+    /** Returns the lines since the last read; if the file was replaced, all lines. */
     List<String> newLines() {
         isAnew = false;
         try {
@@ -45,7 +45,7 @@ final class LineFile {
         }
     }
 
-    /** Whether the last read began at the beginning of the file, so that earlier lines are void. */
+    /** Whether the last read started again at the beginning of the file, so that earlier lines are void. */
     boolean isAnew() {
         return isAnew;
     }
@@ -55,7 +55,7 @@ final class LineFile {
             long from = read;
             ByteBuffer bytes = ByteBuffer.allocate((int) Math.min(MOST_BYTES, channel.size() - from));
             while (bytes.hasRemaining() && channel.read(bytes, from + bytes.position()) > 0) {
-                // until all is there
+                // until everything is read
             }
             List<String> lines = new ArrayList<>();
             int begin = 0;

@@ -9,7 +9,7 @@ final class PageFiles {
     private PageFiles() {
     }
 
-    /** Returns routes with the files of the page in addition. */
+    /** Adds the files of the page to routes. */
     static Routes with(Routes routes) {
         return routes.with("/", question -> question.rest().isEmpty()
                 ? file("page.html", "text/html; charset=UTF-8")

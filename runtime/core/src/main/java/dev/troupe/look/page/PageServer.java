@@ -22,17 +22,17 @@ import java.util.function.UnaryOperator;
 import javax.net.ssl.SSLContext;
 
 /**
- * The HTTP server of a process: it serves {@link Routes}, and the events of a run. It changes nothing and accepts GET alone.
- * Any thread.
+ * The HTTP server of a process, for {@link Routes} and the events of a run. It is read-only and accepts only GET. Thread
+ * rule: any thread.
  */
 public final class PageServer implements AutoCloseable {
-    /** The rule for who may ask. */
+    /** The rule for who may send requests. */
     @FunctionalInterface
     public interface Guard {
         /**
-         * Returns the answer to a question that may not be asked; empty for the others.
+         * Returns the answer to a refused request; empty if the request is permitted.
          *
-         * @param host the name under which the server was asked, in lower case and without the port
+         * @param host the name under which the server was addressed, in lower case and without the port
          */
         Optional<Answer> refusal(String host, String path);
     }
@@ -67,11 +67,11 @@ public final class PageServer implements AutoCloseable {
     }
 
     /**
-     * Opens a port of the loopback, for this machine alone.
+     * Opens a port of the loopback interface, only for this machine.
      *
      * @param port 0: a free one
      * @param key the option that chooses another port, for the sentence
-     * @param routes all paths but the events
+     * @param routes all paths except the events
      * @throws UsageException if the port is taken
      */
     public static PageServer open(int port, String key, RunPage run, Routes routes) {
@@ -92,7 +92,7 @@ public final class PageServer implements AutoCloseable {
      * Opens an address.
      *
      * @param tls present for HTTPS
-     * @param routes all paths but the events
+     * @param routes all paths except the events
      * @throws IOException if the address is taken
      */
     public static PageServer open(InetSocketAddress address, Optional<SSLContext> tls, Guard guard, RunPage run,
@@ -113,7 +113,7 @@ public final class PageServer implements AutoCloseable {
         return page;
     }
 
-    /** Returns the address of the page on the loopback. */
+    /** Returns the address of the page on the loopback interface. */
     public URI address() {
         return URI.create("http://127.0.0.1:" + server.getAddress().getPort() + "/");
     }
@@ -147,7 +147,10 @@ public final class PageServer implements AutoCloseable {
         exchange.getResponseBody().write(answer.body());
     }
 
-    /** Sends the events of the run until the listener is gone: the state is sent every two seconds at least. */
+    /**
+     * Sends the events of the run until the listener closes the connection. That is noticed soon, since the state is sent at
+     * least every two seconds.
+     */
     private void send(HttpExchange exchange) throws IOException {
         if (!listeners.tryAcquire()) {
             answer(exchange, EventTail.tooMany());

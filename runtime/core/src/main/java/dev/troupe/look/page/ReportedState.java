@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The state of a run as its events report it: the last one that concerned it as a whole, and the notices that still hold.
+ * The state of a run from its events: the last event about the whole run, and the notices that are still valid.
  *
  * <p>Thread rule: one thread at a time.
  */
@@ -51,17 +51,16 @@ final class ReportedState {
         return numbers;
     }
 
-    /** The state of the run as a whole. */
     String state() {
         return state;
     }
 
-    /** The sentence of the event that led to the state. */
+    /** Returns the sentence of the event that led to the state. */
     String sentence() {
         return sentence;
     }
 
-    /** The time of that event. */
+    /** Returns the time of that event. */
     long sinceMillis() {
         return sinceMillis;
     }
@@ -70,7 +69,7 @@ final class ReportedState {
         return newestMillis;
     }
 
-    /** The time at which the first step began, in this process or an earlier one; 0 before that. */
+    /** Returns the time at which the first step began, in this process or an earlier one; 0 before that. */
     long startedMillis() {
         return startedMillis;
     }
@@ -79,7 +78,7 @@ final class ReportedState {
         return epoch;
     }
 
-    /** The sentences of the notices that still hold. */
+    /** Returns the sentences of the notices that are still valid. */
     List<String> notices() {
         return notices.sentences();
     }

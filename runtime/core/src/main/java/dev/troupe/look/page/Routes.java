@@ -7,17 +7,17 @@ import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
 
-/** The paths of a server, each with its handler. Immutable; any thread. */
+/** The paths of a server, each with its handler. Immutable. Thread rule: any thread. */
 public final class Routes {
     /** The handler of a path. */
     @FunctionalInterface
     public interface Resource {
-        /** Returns the answer to a question; any thread. */
+        /** Answers a request, on any thread. */
         Answer answer(Question question);
     }
 
     /**
-     * A question.
+     * A request.
      *
      * @param rest the path after the resource's path; may be empty
      * @param parameters the parameters of the query
@@ -27,7 +27,7 @@ public final class Routes {
             parameters = Map.copyOf(parameters);
         }
 
-        /** Returns a parameter, or the other text if it is not given. */
+        /** Returns a parameter, or the other text if it is missing. */
         public String text(String name, String otherwise) {
             return parameters.getOrDefault(name, otherwise);
         }

@@ -83,32 +83,31 @@ final class RunHistory {
         }
     }
 
-    /** The lines of committed steps, oldest first. */
+    /** Returns the lines of committed steps, oldest first. */
     Deque<ObjectNode> steps() {
         return steps;
     }
 
-    /** The lines of validation losses, oldest first. */
+    /** Returns the lines of validation losses, oldest first. */
     List<ObjectNode> validations() {
         return List.copyOf(validations);
     }
 
-    /** The time of the newest validation; 0 before the first. */
+    /** Returns the time of the newest validation; 0 before the first. */
     long validatedMillis() {
         return validations.isEmpty() ? 0 : validations.peekLast().path("time_ms").asLong();
     }
 
-    /** The events, oldest first, numbered by {@code id}. */
+    /** Returns the events, oldest first, numbered by {@code id}. */
     Deque<ObjectNode> events() {
         return happened;
     }
 
-    /** The state after all events, including those that are no longer kept. */
+    /** Returns the state after all events, including those that are no longer kept. */
     ReportedState reported() {
         return reported;
     }
 
-    /** The newest committed step. */
     Optional<ObjectNode> lastStep() {
         return Optional.ofNullable(steps.peekLast());
     }

@@ -27,20 +27,23 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * The facts of a run, read from its directory, as JSON over HTTP: {@code docs/schema} has a schema of each answer. A run in
- * progress and a run that is over give the same answers, since a run writes its files within seconds. Nothing is changed.
- * Any thread.
+ * The facts of a run, read from its directory, as JSON over HTTP; {@code docs/schema} has a schema of each answer. The
+ * answers are the same during a run and after it, since a run writes its files within seconds. It is read-only. Thread rule:
+ * any thread.
  */
 public final class RunPage {
-    /** The path of the events, which are sent as they happen: {@link #tail}. */
+    /** The path of the server-sent events: {@link #tail}. */
     public static final String EVENTS = "/troupe/v1/events";
 
-    /** The headers of every answer. A browser may load for the page nothing but the page's own files. */
+    /** The headers of every answer. They permit a browser to load only the page's own files. */
     public static final Map<String, String> HEADERS = Map.of("Cache-Control", "no-store", "X-Content-Type-Options",
             "nosniff", "Referrer-Policy", "no-referrer", "X-Frame-Options", "DENY", "Content-Security-Policy",
             "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:;"
                     + " base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
-    /** The names of the loopback; a request under another name comes from a page of another site that resolves to it. */
+    /**
+     * The names of the loopback interface. A request with another name comes from a page of another site that resolves to
+     * it.
+     */
     public static final Set<String> LOOPBACK = Set.of("localhost", "127.0.0.1", "::1", "[::1]");
 
     private static final int MOST_STEPS = 2_000;
@@ -53,17 +56,17 @@ public final class RunPage {
     private final StepFiles files;
     private final EdgeTimes edges = new EdgeTimes();
     private final RunState state;
-    // Null after a look, until the next question.
+    // Null after a read of the files, until the next request.
     private ObjectNode present;
     private long lookedNanos;
-    /** The last drawing of a step: all readers of the page ask for the same one. */
+    /** The last drawing of a step: all readers of the page request the same one. */
     private Answer drawing;
     private StepHead drawn;
 
     /**
      * Creates the page of a run.
      *
-     * @param directory the directory of the run, which may not exist yet
+     * @param directory the directory of the run; it may not exist yet
      */
     public RunPage(Path directory) {
         this(directory, Optional.empty());
@@ -72,7 +75,7 @@ public final class RunPage {
     /**
      * Creates the page of a run.
      *
-     * @param directory the directory of the run, which may not exist yet
+     * @param directory the directory of the run; it may not exist yet
      * @param other the directory of a run to compare it with
      */
     public RunPage(Path directory, Optional<Path> other) {
@@ -93,7 +96,7 @@ public final class RunPage {
                 .with("/troupe/v1/edges", _ -> edges()).with("/troupe/v1/stack", this::stack);
     }
 
-    /** Returns the newest events of the run, and all from now on. */
+    /** Returns a tail with the newest events of the run, and all from now on. */
     public EventTail tail() {
         return new EventTail(this);
     }
@@ -116,7 +119,7 @@ public final class RunPage {
         return fromFile(RunFile.FILE, run -> Answer.json(run.set("now", now())));
     }
 
-    /** Returns the state of the run, shared by all listeners between two looks; not to be changed. */
+    /** Returns the state of the run. All listeners share it between two reads of the files, so it must not be changed. */
     synchronized ObjectNode now() {
         look();
         if (present == null) {
@@ -136,7 +139,7 @@ public final class RunPage {
             wanted.removeIf(step -> step.path("step").asLong() <= after.getAsLong());
         }
         boolean hasMore = wanted.size() > MOST_STEPS;
-        // The first ones after a step, so that a reader gets all in order; otherwise the newest.
+        // After a given step the earliest ones, so that a reader gets all in order; otherwise the newest.
         List<ObjectNode> chosen = !hasMore
                 ? wanted
                 : after.isPresent()
@@ -257,7 +260,7 @@ public final class RunPage {
         return List.copyOf(history.steps());
     }
 
-    /** The drawing of the last hang, or the part of it that is about one rank. */
+    /** Returns the part of the last hang's drawing that is about one rank. */
     private synchronized Answer stack(Routes.Question question) {
         OptionalLong rank = question.number("rank");
         if (rank.isEmpty()) {
@@ -303,7 +306,7 @@ public final class RunPage {
     }
 
     private Answer fromFile(String name, Use use) {
-        // First, since a run that begins writes its configuration after its other files, and may do so meanwhile.
+        // Checked first, since a run that begins meanwhile writes its configuration after its other files.
         boolean hasBegun = hasBegun();
         try {
             JsonNode object = JSON.readTree(directory.resolve(name).toFile());
@@ -330,7 +333,7 @@ public final class RunPage {
         }
     }
 
-    /** Returns the lines of the steps after one. */
+    /** Returns the lines of the newest steps after one. */
     synchronized List<ObjectNode> stepsAfter(long number, int most) {
         look();
         Deque<ObjectNode> after = new ArrayDeque<>();
@@ -344,7 +347,7 @@ public final class RunPage {
         return List.copyOf(after);
     }
 
-    /** Returns the events from a number on. */
+    /** Returns the newest events from a number on. */
     synchronized List<ObjectNode> eventsFrom(long id, int most) {
         look();
         List<ObjectNode> from = history.events().stream().filter(event -> event.path("id").asLong() >= id).toList();

@@ -17,7 +17,7 @@ import java.util.stream.Stream;
  */
 final class RunState {
     private static final JsonMapper JSON = new JsonMapper();
-    /** A run is stalled after this time without a step, and the time of ten steps. */
+    /** A run is stalled if no step ends for this time, and for the time of ten steps. */
     private static final double STALLED_AFTER_SECONDS = 5;
     private static final int STEPS_OF_STALL = 10;
     private static final int RECENT_STEPS = 100;
@@ -31,8 +31,6 @@ final class RunState {
     }
 
     /**
-     * Returns the state.
-     *
      * @param isHeld whether a process writes to the run's directory
      */
     ObjectNode now(boolean isHeld, long nowMillis) {
@@ -96,7 +94,7 @@ final class RunState {
         };
     }
 
-    /** Returns the share of the time since the start that the steps would have taken, each with the median time. */
+    /** Returns the goodput: the time that the steps would have taken at the median, divided by the time since the start. */
     private double goodput(long fromMillis, long toMillis, double median) {
         long since = history.steps().stream().filter(step -> step.path("time_ms").asLong() >= fromMillis).count();
         double seconds = (toMillis - fromMillis) / 1e3;

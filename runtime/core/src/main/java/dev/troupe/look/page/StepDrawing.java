@@ -14,8 +14,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The drawing of a step in few bytes: numbers in rows, and the parts of a gap joined by cause, with the rank and the action
- * of the longest. Its schema is {@code docs/schema/step-drawing.json}.
+ * The compact drawing of a step: numbers in rows, and the parts of a gap joined by cause, with the rank and the action of
+ * the longest. Its schema is {@code docs/schema/step-drawing.json}.
  */
 final class StepDrawing {
     private static final JsonMapper JSON = new JsonMapper();
@@ -143,7 +143,7 @@ final class StepDrawing {
         to.writeEndObject();
     }
 
-    /** Copies the actions and notes their places; in a step's file they are before the gaps. */
+    /** Copies the actions and records their places; in a step's file they come before the gaps. */
     private static void copyActions(JsonParser from, JsonGenerator to, Map<String, Integer> places)
             throws IOException {
         long[] times = new long[64];

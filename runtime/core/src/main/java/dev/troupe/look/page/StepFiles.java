@@ -21,14 +21,14 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
- * The steps of a run that have a file, {@code steps/000412.json}.
+ * The steps of a run with a file, {@code steps/000412.json}.
  *
  * <p>Thread rule: one thread at a time.
  */
 final class StepFiles {
     /** The maximum size of a file; a step of 20,000 actions takes about 5 MB. */
     private static final long MOST_BYTES = 64L << 20;
-    /** More than a tick of a file system's clock: two files within a tick leave a directory with one time. */
+    /** More than a tick of a file system's clock: two changes within a tick leave the directory with the same time. */
     private static final long TICK_MILLIS = 20;
     private static final JsonMapper JSON = new JsonMapper();
 
@@ -36,7 +36,7 @@ final class StepFiles {
     private final NavigableMap<Long, StepHead> heads = new TreeMap<>();
     /** The time of each file, since a resumed run repeats steps. */
     private final Map<Long, FileTime> written = new HashMap<>();
-    /** The last change of the directory before the last look; -1 if another change may have the same time. */
+    /** The time of the directory at the last look; -1 if another change may have the same time. */
     private long changedMillis = -1;
 
     StepFiles(Path run) {
@@ -81,7 +81,7 @@ final class StepFiles {
         return heads.isEmpty() ? Optional.empty() : Optional.of(heads.lastEntry().getValue());
     }
 
-    /** The newest steps that have a file, the newest first. */
+    /** Returns the newest steps with a file, the newest first. */
     List<StepHead> newest(int most) {
         return heads.descendingMap().values().stream().limit(most).toList();
     }
@@ -143,7 +143,7 @@ final class StepFiles {
         }
     }
 
-    /** Reads a part of a step before its ranks; empty if its file is gone or of another version. */
+    /** Reads a part of a step before its ranks; empty if its file was deleted or is of another version. */
     Optional<JsonNode> read(long number, String part) {
         try (JsonParser json = JSON.createParser(directory.resolve(StepRecords.fileName(number)).toFile())) {
             json.nextToken();

@@ -10,7 +10,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** The comparison of two runs: the times of their common steps, in pairs, and the first step with other bits of the loss. */
+/**
+ * The comparison of two runs: the times of their common steps, in pairs, and the first step in which the bits of the loss
+ * differ.
+ */
 final class TwoRuns {
     /** Steps that are slow because code is not compiled and files are not cached yet. */
     private static final int WARM_UP_STEPS = 3;
@@ -62,7 +65,7 @@ final class TwoRuns {
         return Answer.json(answer);
     }
 
-    /** Two runs of one configuration have one name, but never one directory. */
+    /** Returns a unique name: two runs of one configuration have the same name, but never the same directory. */
     private static String name(Path directory, JsonNode run) {
         return directory.toAbsolutePath().normalize().getFileName() + ": " + run.path("name").asText() + " ("
                 + run.path("plan").path("name").asText() + ")";

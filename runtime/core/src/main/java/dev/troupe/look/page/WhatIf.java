@@ -24,7 +24,7 @@ import java.util.Optional;
 
 /**
  * The predicted time of a step with another schedule, a stage of other costs, or other hops: a simulation of the run's plan
- * with the usual times of its actions and with the change.
+ * with the typical times of its actions and with the change.
  */
 final class WhatIf {
     /** The maximum extra time of a hop: an hour. */
@@ -36,8 +36,6 @@ final class WhatIf {
     private final List<String> sentences = new ArrayList<>();
 
     /**
-     * Creates the question.
-     *
      * @param run the object of {@code run.json}
      * @param costs the costs of a step
      */
@@ -46,9 +44,7 @@ final class WhatIf {
         this.costs = costs;
     }
 
-    /**
-     * Returns the answer: status 400 for a wrong parameter, and 404 if the run's steps overlap.
-     */
+    /** Returns the answer: status 400 for a wrong parameter, and 404 if the run's steps overlap. */
     Answer answer(Routes.Question question, ObjectNode answer) {
         JsonNode plan = run.path("plan");
         String named = plan.path("schedule").asText();
@@ -134,7 +130,10 @@ final class WhatIf {
         return known.stream().sorted().skip(known.size() / 2).findFirst().orElse(0L);
     }
 
-    /** If one schedule has I and W and the other B, B counts as the sum of I and W. */
+    /**
+     * Returns the cost of a stage. If only I and W were measured, B is their sum; if only B was measured, each is half of
+     * it.
+     */
     private StageCost stage(JsonNode nanos, double factor) {
         Map<Kind, Long> others = new EnumMap<>(Kind.class);
         for (Kind kind : Kind.values()) {

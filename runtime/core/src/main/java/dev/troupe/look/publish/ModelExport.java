@@ -23,7 +23,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 
-/** The writer of models and adapters for other programs, one tensor at a time. Any thread. */
+/** The writer of models and adapters for other programs, one tensor at a time. Thread rule: any thread. */
 public final class ModelExport {
     private static final String GGUF = "model.gguf";
 
@@ -34,8 +34,8 @@ public final class ModelExport {
      * Writes a model in Hugging Face layout.
      *
      * @param weights of all its parameters
-     * @param type of the weights that are written: FLOAT32, FLOAT64, or BFLOAT16, to which float32 is rounded
-     * @param shardBytes the most bytes of tensors in a file
+     * @param type of the written weights: FLOAT32, FLOAT64, or BFLOAT16, to which float32 is rounded
+     * @param shardBytes the maximum bytes of tensors in a file
      * @param companions the directory of the files to copy next to the weights
      * @throws dev.troupe.plan.checkpoint.CheckpointException if the disk has no room
      * @throws WeightException if the files cannot be written
@@ -52,12 +52,12 @@ public final class ModelExport {
      *
      * @param directory created if it does not exist
      * @param type of the matrices
-     * @param tokenizer the directory of the tokenizer, which goes into the file
+     * @param tokenizer the directory of the tokenizer, which is included in the file
      * @param name the name of the model for people
-     * @throws dev.troupe.tokenizer.file.TokenizerException if llama.cpp cannot have the tokenizer, or the model does not
-     *     know all its tokens
+     * @throws dev.troupe.tokenizer.file.TokenizerException if llama.cpp does not support the tokenizer, or the model does
+     *     not know all its tokens
      * @throws dev.troupe.plan.checkpoint.CheckpointException if the disk has no room
-     * @throws WeightException if llama.cpp does not compute the model, or the file cannot be written
+     * @throws WeightException if llama.cpp does not support the model, or the file cannot be written
      */
     public static void gguf(ModelSpec model, WeightSource weights, GgufType type, Path directory, Path tokenizer,
             String name) {
@@ -73,10 +73,10 @@ public final class ModelExport {
     }
 
     /**
-     * Writes the adapters of a checkpoint as PEFT lays them out.
+     * Writes the adapters of a checkpoint in PEFT's layout.
      *
-     * @param base the base model, as PEFT is to find it; empty if it is not known
-     * @param dropout the probability of the run, which PEFT keeps too
+     * @param base the base model by the name that PEFT is to use; empty if it is not known
+     * @param dropout the probability of the run, which PEFT records too
      * @throws WeightException if the files cannot be written
      */
     public static void adapters(Checkpoint weights, Path directory, Optional<String> base, double dropout) {

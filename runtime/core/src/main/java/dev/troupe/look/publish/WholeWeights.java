@@ -13,20 +13,20 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * The weights of a checkpoint as a whole model: if the run trained adapters, they are merged into the weights that it began
- * from. Any thread may read it.
+ * The weights of a checkpoint as a whole model: if the run trained adapters, they are merged into the base model. Thread
+ * rule: any thread may read it.
  *
  * @param model the model, without adapters
  * @param weights of all its parameters
- * @param base the files of the model that the run began from, if they are open
+ * @param base the files of the base model, if they are open
  */
 public record WholeWeights(ModelSpec model, WeightSource weights,
         Optional<HuggingFaceModel> base) implements AutoCloseable {
     /**
-     * Opens the weights; the checkpoint remains the caller's.
+     * Opens the weights; the caller still closes the checkpoint.
      *
-     * @throws dev.troupe.weights.WeightException if the model that the run began from cannot be read
-     * @throws CheckpointException if it is another model than the adapters are for
+     * @throws dev.troupe.weights.WeightException if the base model cannot be read
+     * @throws CheckpointException if the adapters belong to another base model
      */
     public static WholeWeights of(Checkpoint checkpoint) {
         ModelSpec adapted = checkpoint.model();

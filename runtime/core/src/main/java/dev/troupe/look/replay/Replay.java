@@ -41,11 +41,11 @@ public final class Replay {
     }
 
     /**
-     * Does the steps from the newest checkpoint before the step, or from the beginning, up to the step, and compares their
-     * digests with the run's. Nothing is written to the run's directory.
+     * Repeats the steps from the newest checkpoint before the step, or from the beginning, and compares their digests with
+     * the run's. Nothing is written to the run's directory.
      *
      * @param spec the run's configuration; its faults do not strike
-     * @throws UsageException if the step cannot be done again, or its digests are missing
+     * @throws UsageException if the step cannot be repeated, or its digests are missing
      */
     public Bisection of(RunSpec spec, byte[] builtInCorpus) throws InterruptedException {
         Path scratch = scratch();
