@@ -13,7 +13,7 @@ import org.apache.pekko.actor.setup.Setup;
 import org.apache.pekko.actor.typed.ActorSystem;
 import org.apache.pekko.actor.typed.Behavior;
 
-/** The actor systems that runs make for themselves, with configuration and classes from the library's class loader. */
+/** The actor systems of runs, with configuration and classes from the library's class loader. */
 public final class ActorSystems {
     /** One key of each part of Pekko that a run needs and that a shaded jar may lack. */
     private static final List<String> DEFAULTS = List.of("pekko.version", "pekko.actor.typed.restart-stash-capacity",
@@ -21,7 +21,7 @@ public final class ActorSystems {
     private static final List<String> CLUSTER_DEFAULTS = List.of("pekko.remote.artery.bind.hostname",
             "pekko.cluster.roles", "pekko.cluster.singleton.role", "pekko.serialization.jackson.migrations");
 
-    /** Pekko's configuration of thousands of lines is read once, for JVMs with many runs. */
+    /** Pekko's configuration has thousands of lines, so it is read once, for JVMs with many runs. */
     private static Config ofOneProcess;
 
     private ActorSystems() {
@@ -48,7 +48,6 @@ public final class ActorSystems {
         return requireDefaults(load("troupe-cluster", DEFAULTS), CLUSTER_DEFAULTS);
     }
 
-    /** Creates a system, with the setups of its extensions. */
     public static <T> ActorSystem<T> create(Behavior<T> guardian, String name, Config config, Setup... more) {
         return ActorSystem.create(guardian, name, ActorSystemSetup.create(more).withSetup(BootstrapSetup
                 .create(Optional.of(InstalledEngines.loader()), Optional.of(config), Optional.empty())));

@@ -7,10 +7,10 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * A listener that opens another when the run begins: the other opens the run's directory, and no file is written for a
- * refused run.
+ * A listener that opens another one when the run begins. The other one opens the run's directory, so no file is written for
+ * a refused run.
  *
- * <p>Thread rule: the rule of any listener.
+ * <p>Thread rule: as for any listener.
  */
 public final class LateListener implements RunListener {
     private final Supplier<RunListener> opening;
@@ -20,7 +20,7 @@ public final class LateListener implements RunListener {
 
     /**
      * @param opening called once, when the run begins
-     * @param waiting receives the missing nodes before
+     * @param waiting receives the missing nodes before that
      */
     public LateListener(Supplier<RunListener> opening, Consumer<List<String>> waiting) {
         this.opening = opening;

@@ -15,7 +15,7 @@ import java.util.concurrent.atomic.AtomicReference;
 /**
  * The warm-up of a node, which runs the kernels of its ranks once. Each rank has its own thread, and one rank for each
  * processor runs at a time: more would interpret the same code while the compilers wait. The last rank begins, since it has
- * most kinds of kernels. A kernel that fails is a refusal, since no part of the run exists yet.
+ * most kinds of kernels. If a kernel fails, the run is refused, since no part of it exists yet.
  *
  * <p>Thread rule: {@link #report} and {@link #await} by one thread at a time.
  */
@@ -23,7 +23,7 @@ public final class NodeWarmUp {
     /** The longest wait for a kernel, in recovery.hang-timeouts, since no kernel's time is known yet. */
     private static final int HANG_TIMEOUTS = 20;
     private static final Duration LOOK = Duration.ofMillis(200);
-    /** The most that counts of the time between two looks, so that a stopped process can continue. */
+    /** The maximum that one interval between two looks counts, since the process may have been stopped in it. */
     private static final Duration MOST_OF_A_LOOK = Duration.ofSeconds(2);
 
     private final PreparedRun run;
@@ -71,7 +71,6 @@ public final class NodeWarmUp {
         }
     }
 
-    /** Reports the progress of the warm-up. */
     public WarmUpReport report() {
         if (left.getCount() == 0) {
             long longest = ranks.stream().mapToLong(rank -> rank.pulse().longestKernelNanos()).max().orElse(0);
@@ -98,7 +97,7 @@ public final class NodeWarmUp {
     }
 
     /**
-     * Waits for the end of the warm-up, and until all memory is freed, except the memory of a kernel that hangs.
+     * Waits for the end of the warm-up. All memory is freed then, except the memory of a kernel that hangs.
      *
      * @throws InterruptedException if this thread was interrupted, even without a wait: the next steps map files, and an
      *     interrupt would close their channels

@@ -8,7 +8,7 @@ import dev.troupe.transport.Transport;
 import dev.troupe.transport.TransportSettings;
 import dev.troupe.transport.link.LinkTransport;
 
-/** The transport of a run that has all its ranks in this JVM. */
+/** The transport of a run with all its ranks in this JVM. */
 public final class TransportOf {
     private TransportOf() {
     }

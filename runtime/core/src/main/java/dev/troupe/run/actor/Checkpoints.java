@@ -26,7 +26,7 @@ import org.apache.pekko.actor.typed.ActorRef;
 /**
  * The shell around the {@link CheckpointMachine}: it orders nodes and ranks to write, and commits and deletes files.
  *
- * <p>Belongs to the coordinator.
+ * <p>Thread rule: the coordinator's thread.
  */
 final class Checkpoints {
     private final CoordinatorSetup setup;
@@ -60,7 +60,7 @@ final class Checkpoints {
                 setup.patience().tickEvery().toNanos());
     }
 
-    /** Takes in one event; returns the events of the run that follow, in order. */
+    /** Handles one event; returns the resulting events of the run, in order. */
     List<RunEvent> take(CheckpointEvent event) {
         if (!(event instanceof CheckpointEvent.Moving moving) || machine.isOfThis(moving)) {
             patience.moved();
@@ -99,7 +99,7 @@ final class Checkpoints {
         });
     }
 
-    /** Checks for free space before all begin: later their own files take it. */
+    /** Orders ranks to write. Free space is checked before all begin: later their own files take it. */
     private List<RunEvent> haveRanksWrite(CheckpointAttempt attempt, List<Integer> told) {
         if (told.size() == setup.settings().rankCount()) {
             try {
@@ -121,7 +121,10 @@ final class Checkpoints {
         }
     }
 
-    /** During training, on a thread for each checkpoint: a disk that hangs blocks only the writers that wait for it. */
+    /**
+     * Does work on files, during training on a separate thread for each checkpoint: a disk that hangs blocks only the
+     * writers that wait for it.
+     */
     private List<RunEvent> answer(CheckpointAttempt attempt, Supplier<CheckpointEvent> work) {
         if (attempt.way() == CheckpointWay.AWAITED) {
             return take(work.get());
@@ -149,8 +152,8 @@ final class Checkpoints {
     }
 
     /**
-     * Checks whether the run has waited long enough for progress of the checkpoint, if only a piece of a file; returns the
-     * events of the run that follow.
+     * Checks whether the run has waited too long for progress of the checkpoint, such as a piece of a file; returns the
+     * resulting events of the run.
      *
      * @param runWaits whether the run waits for a checkpoint that is written during training
      */

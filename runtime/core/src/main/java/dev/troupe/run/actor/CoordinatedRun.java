@@ -3,7 +3,7 @@ package dev.troupe.run.actor;
 import dev.troupe.protocol.replica.ReplicaTable;
 import dev.troupe.protocol.run.RunEvent;
 
-/** The run of a coordinator: not begun, or led. Belongs to the coordinator. */
+/** The run of a coordinator: not begun, or led. Thread rule: the coordinator's thread. */
 sealed interface CoordinatedRun permits CoordinatedRun.NotBegun, LedRun {
     int epoch();
 
@@ -11,19 +11,18 @@ sealed interface CoordinatedRun permits CoordinatedRun.NotBegun, LedRun {
 
     ReplicaTable replicas();
 
-    /** Takes a message about the run. */
+    /** Handles a message about the run. */
     void on(TrainingCoordinator.OfRun message);
 
-    /** Takes an event of the run. */
     void take(RunEvent event);
 
-    /** Restarts all ranks, for this reason, from the commit from which this coordinator takes over. */
+    /** Restarts all ranks, for this reason, from the last commit of the earlier coordinator. */
     void succeed(String reason);
 
     /** Checks whether the run has waited too long for anything, and asks all ranks for their status. */
     void look();
 
-    /** A run that has not begun, or is not known to this coordinator yet; it ignores everything. */
+    /** A run that has not begun, or is not known to this coordinator yet; it ignores messages. */
     record NotBegun(long stepsDone, ReplicaTable replicas) implements CoordinatedRun {
         @Override
         public int epoch() {
@@ -47,7 +46,7 @@ sealed interface CoordinatedRun permits CoordinatedRun.NotBegun, LedRun {
 
         @Override
         public void look() {
-            // No rank is at work for this coordinator.
+            // No rank works for this coordinator.
         }
     }
 }

@@ -58,10 +58,10 @@ public record CoordinatorSetup(RunSettings settings, TrainingPlan plan, Roster r
      */
     public record Patience(Duration timeout, Duration hangTimeout, LongSupplier clock) {
         private static final int TICKS_PER_TIMEOUT = 20;
-        /** More than four: of the time between two looks a quarter of the hang timeout counts at most. */
+        /** Above four, since an interval between two looks counts at most as a quarter of the hang timeout. */
         private static final int TICKS_PER_HANG = 5;
 
-        /** Returns the time between two looks of the coordinator. */
+        /** Returns the interval at which the coordinator looks for stalls. */
         Duration tickEvery() {
             Duration every = timeout.dividedBy(TICKS_PER_TIMEOUT);
             Duration ofHang = hangTimeout.dividedBy(TICKS_PER_HANG);
@@ -74,15 +74,15 @@ public record CoordinatorSetup(RunSettings settings, TrainingPlan plan, Roster r
      *
      * @param listener receives the news of the run
      * @param earlier the steps that another process reported before
-     * @param places the words for the outputs of a step
-     * @param expectation the predicted times of stages, by which a straggler is found that was never faster
+     * @param places the text for the outputs of a step
+     * @param expectation the predicted times of stages, for stragglers that were slow from the first step
      * @param lengths the lengths of the microbatches of each step
      */
     public record Reporting(RunListener listener, EarlierSteps earlier, OutputPlace places,
             StragglerWatch.Expectation expectation, StepTimes.Lengths lengths) {
     }
 
-    /** The cluster and the directory of the run as its membership sees them. */
+    /** Returns the cluster and the directory of the run, for its membership. */
     Surroundings surroundings() {
         return new Surroundings() {
             @Override

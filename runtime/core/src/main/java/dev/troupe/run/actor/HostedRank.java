@@ -22,13 +22,13 @@ record HostedRank(RankResources resources, StageThread thread) {
         return resources.incarnation();
     }
 
-    /** Ends this incarnation: whatever it still does has no effect. {@link RankResources#closeIfEnded} frees its memory. */
+    /** Ends this incarnation: later actions of it have no effect. {@link RankResources#closeIfEnded} frees its memory. */
     void retire() {
         resources.letGo();
         thread.retire();
     }
 
-    /** The innermost calls of the stages' thread in a line. */
+    /** Returns the innermost calls of the stages' thread in one line. */
     String whereItStands() {
         return thread.stack().stream().limit(STACK_SHOWN).map(Object::toString).collect(Collectors.joining(" < "));
     }

@@ -34,17 +34,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The run that a node has open: the groups of ranks from their start until their memory is free, the copies of their
+ * The run that a node hosts: the groups of ranks from their start until their memory is freed, the copies of their
  * snapshots, their parts of checkpoints. The transport's thread reads and writes tensors, so the transport is closed before
- * a tensor is freed. Belongs to the node's actor.
+ * a tensor is freed. Thread rule: the node's actor.
  */
 final class HostedRun implements NodeRun {
     private static final Logger LOG = LoggerFactory.getLogger(HostedRun.class);
 
-    /** Longer than an action of a stage; shorter than any wait for the end of the actors. */
+    /** Longer than an action of a stage, shorter than any wait for the end of the actors. */
     static final Duration THREAD_END = Duration.ofSeconds(10);
 
-    /** The members of a group on this node; a member leaves the list when its memory is free. */
+    /** The members of a group on this node; a member is removed when its memory is freed. */
     private record Group(ActorRef<TensorParallelGroup.Command> actor, List<HostedRank> members) {
     }
 
@@ -66,7 +66,7 @@ final class HostedRun implements NodeRun {
                 new NodeActor.Told(new NodeEvent.CopyArrived(rank, stepsDone))));
     }
 
-    /** Returns the facts of the run that the node's machine needs. */
+    /** Returns the facts of the run for the node's machine. */
     NodeEvent.Opened opened() {
         return new NodeEvent.Opened(node.start().firstStep(), node.plan().ranks().groups(GroupKind.TENSOR),
                 node.recovery().snapshots().map(kept -> rank -> versions(kept, rank)), node.recovery().warmsUp());
@@ -204,7 +204,7 @@ final class HostedRun implements NodeRun {
         long deadlineNanos = System.nanoTime() + THREAD_END.toNanos();
         groups.forEach((group, hosted) -> {
             if (running.contains(group)) {
-                // Memory a thread still computes on must not be freed under it; it goes with the process.
+                // The memory is not freed while a thread computes on it; it is lost until the process ends.
                 hosted.members.forEach(member -> LOG.warn("rank {} still computes long after it was stopped: {}",
                         member.rank(), member.whereItStands()));
             } else {

@@ -22,7 +22,7 @@ import org.apache.pekko.actor.typed.ActorRef;
 
 /**
  * A run in progress: the shell around its {@link RunMachine}. The machine's commands go to ranks, nodes, checkpoints and
- * reports; each look reports ranks without progress to the machine. Belongs to the coordinator.
+ * reports; each look reports ranks without progress to the machine. Thread rule: the coordinator's thread.
  */
 final class LedRun implements CoordinatedRun {
     private final TrainingCoordinator coordinator;

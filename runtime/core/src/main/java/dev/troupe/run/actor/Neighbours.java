@@ -7,10 +7,10 @@ import java.util.Map;
 /** The nodes of a run from the view of one of them, which knows them by name. */
 public interface Neighbours {
     /**
-     * Returns the map of nodes that host the ranks like this.
+     * Returns the map of nodes for these hosts of ranks.
      *
-     * @param hosts for each rank the name of its node
-     * @param since for each node with other ranks than at first, the epoch since which it has them
+     * @param hosts the name of each rank's node
+     * @param since the epoch of the last change of a node's ranks, by the node's name; unchanged nodes are absent
      */
     NodeMap map(List<String> hosts, Map<String, Integer> since);
 
@@ -18,8 +18,8 @@ public interface Neighbours {
     int indexOf(String name);
 
     /**
-     * Returns the {@linkplain dev.troupe.snapshot.copy.SnapshotCopies#door number} under which this process takes copies in;
-     * 0 if it takes none.
+     * Returns the {@linkplain dev.troupe.snapshot.copy.SnapshotCopies#door number} of this process as a receiver of copies;
+     * 0 if it receives none.
      */
     int door();
 

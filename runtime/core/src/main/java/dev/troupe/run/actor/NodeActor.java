@@ -27,7 +27,7 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
     }
 
     /**
-     * Host the ranks that live on this node.
+     * The order to host the ranks of this node.
      *
      * @param term the term of the coordinator
      * @param coordinator the coordinator that gives the order; the node watches for its end

@@ -14,7 +14,7 @@ import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.javadsl.ActorContext;
 import org.apache.pekko.actor.typed.javadsl.TimerScheduler;
 
-/** A node's timers, and its ways to the coordinator, the log and its process. Belongs to the node's actor. */
+/** A node's timers, and its connections to the coordinator, the log and its process. Thread rule: the node's actor. */
 final class NodeLink {
     private static final Duration ASK_AGAIN = Duration.ofMillis(500);
     private static final Duration LOOK_AGAIN = Duration.ofMillis(200);
@@ -32,8 +32,8 @@ final class NodeLink {
         this.context = context;
         this.coordinator = coordinator;
         this.timers = timers;
-        // An actor ends after its children, and a stage that waits for another rank does not end by itself. So the node
-        // is notified of the end of the actor system before its actors are.
+        // An actor ends after its children, and a stage that waits for another rank does not end on its own. So the node is
+        // notified of the end of the actor system before its actors are.
         ActorRef<NodeActor.Command> self = context.getSelf();
         this.haltsFirst = CoordinatedShutdown.get(context.getSystem()).addCancellableTask(
                 CoordinatedShutdown.PhaseBeforeActorSystemTerminate(), "troupe-node-halts",
@@ -89,7 +89,7 @@ final class NodeLink {
         timers.startSingleTimer(new NodeActor.Told(event), delay);
     }
 
-    /** The node has given back all that it can: it need not be notified of the end of the actor system, which may follow. */
+    /** Ends the node's part in the end of the actor system: it has released all that it can, so it need not be notified. */
     void released() {
         haltsFirst.cancel();
         released.complete(Done.getInstance());

@@ -7,20 +7,20 @@ import dev.troupe.transport.Transport;
 import java.util.Set;
 import org.apache.pekko.actor.typed.Terminated;
 
-/** The run of a node: not open, or hosted. Belongs to the node's actor. */
+/** The run of a node: not open, or hosted. Thread rule: the node's actor. */
 sealed interface NodeRun permits NodeRun.NotOpen, HostedRun {
     void perform(NodeCommand.OfRun command);
 
     /** Returns the event of the end of an actor of the run. */
     NodeEvent ended(Terminated signal);
 
-    /** Closes the transport, and has all groups end: no rank waits for another. */
+    /** Closes the transport, and ends all groups: no rank waits for another. */
     void letGo();
 
     /** Frees all memory, except the memory of these groups, which have not ended. */
     void close(Set<RankGroup> running);
 
-    /** A node that has nothing to host yet. */
+    /** A node without ranks yet. */
     record NotOpen(Transport transport) implements NodeRun {
         @Override
         public void perform(NodeCommand.OfRun command) {

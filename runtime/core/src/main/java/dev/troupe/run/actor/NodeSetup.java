@@ -17,29 +17,28 @@ import java.util.function.Supplier;
  *
  * @param name its name in the run
  * @param keys the properties that must be the same on all nodes of a run, by name: version, plan, configuration
- * @param patience time that it waits for ranks to host
+ * @param patience maximum wait for ranks to host
  * @param stepsPerPass steps from one commit to the next
  * @param neighbours the other nodes of the run
- * @param warmUp progress of running its kernels once, which begins with the first call
+ * @param warmUp progress of the warm-up of its kernels; the first call begins it
  * @param context the parts that its ranks share, for the directory of the run
  * @param transport of the node; closed before its ranks' threads end
- * @param release gives back the resources that the ranks need until their threads have ended
+ * @param release releases the resources that the ranks need until their threads have ended
  */
 public record NodeSetup(String name, Map<String, String> keys, Duration patience, int stepsPerPass,
         Neighbours neighbours, Supplier<WarmUpReport> warmUp, Function<Path, NodeContext> context,
         Transport transport, Runnable release, Reports reports) {
     /**
-     * The receivers of what happens to the node and its run.
+     * The receivers of events of the node and its run.
      *
      * @param position receives the progress of the run
      * @param ended receives the end of the run
-     * @param lost ends the process of a node of several, which is lost for the reason in a sentence; empty if the whole
-     *     run is in the process
+     * @param lost ends the process of a lost node, for the reason in a sentence; empty if the whole run is in this process
      */
     public record Reports(RunPosition position, Consumer<RunOutcome> ended, Optional<Consumer<String>> lost) {
     }
 
-    /** Returns the same setup with a task that follows the release. */
+    /** Returns the same setup with a task after the release. */
     public NodeSetup afterRelease(Runnable task) {
         return new NodeSetup(name, keys, patience, stepsPerPass, neighbours, warmUp, context, transport, () -> {
             release.run();

@@ -4,15 +4,15 @@ import java.util.Set;
 
 /** The phase of a rank outside its row. */
 sealed interface RankPhase {
-    /** Its stages load their weights; these still do. */
+    /** These stages still load their weights. */
     record Loading(Set<Integer> stages) implements RankPhase {
     }
 
-    /** It walks its row, or waits for a pass. */
+    /** The rank walks its row, or waits for a pass. */
     record Walking() implements RankPhase {
     }
 
-    /** Its stages write its part of a checkpoint, between two passes. */
+    /** The stages write the rank's part of a checkpoint, between two passes. */
     record WritingCheckpoint() implements RankPhase {
     }
 }

@@ -5,8 +5,8 @@ import dev.troupe.run.news.EventLog;
 import java.util.Optional;
 
 /**
- * The progress of a run that a node knows of, for the lines that the node writes. Each run of a JVM has its own. Any
- * thread may read and write.
+ * The progress of a run as a node knows it, for the node's log lines. Each run of a JVM has its own. Thread rule: any
+ * thread.
  */
 public final class RunPosition {
     private volatile int epoch;
@@ -24,24 +24,24 @@ public final class RunPosition {
         return isOpen;
     }
 
-    /** Something happened to the node. */
+    /** Logs an event of the node. */
     public void log(String event) {
         EventLog.ofRun(epoch, stepsDone, event);
     }
 
-    /** A part of the run in this process has thrown this; null if nothing was thrown. */
+    /** Records the last error in a part of the run in this process; null has no effect. */
     public void met(Throwable failure) {
         if (failure != null) {
             met = failure;
         }
     }
 
-    /** Returns the error that this process met last, if it is the one that a reason names. */
+    /** Returns the last recorded error, if it is the one that a reason names. */
     public Optional<Throwable> causeOf(String reason) {
         return Optional.ofNullable(met).map(Reason::met).filter(failure -> reason.contains(Reason.of(failure)));
     }
 
-    /** Returns why the actors of a process ended before their run. */
+    /** Returns the reason why the actors of a process ended before their run. */
     public String whyEnded() {
         return "the actors ended before the run did" + Optional.ofNullable(met)
                 .map(failure -> ": " + Reason.of(failure)).orElse("; the log has the cause");

@@ -49,9 +49,9 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     }
 
     /**
-     * Walk the row.
+     * The order to walk the row.
      *
-     * @param updates of the first steps, if they are decided
+     * @param updates the decisions on the first steps, if they are known
      */
     record StartPass(int term, Pass pass, List<WeightUpdate> updates) implements Order {
         StartPass(int term, Pass pass) {
@@ -59,15 +59,13 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
         }
     }
 
-    /** Step the optimizer. */
     record ApplyUpdate(int term, WeightUpdate update) implements Order {
     }
 
-    /** Write this rank's part of a checkpoint. */
     record WriteCheckpoint(int term, long stepsDone) implements Order {
     }
 
-    /** Report the rank's status, with the coordinator's time in this question. */
+    /** A request for the rank's status, with the coordinator's time. */
     record TellStatus(ActorRef<TrainingCoordinator.Command> replyTo, long askedNanos) implements Command {
     }
 
@@ -78,7 +76,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     /**
      * A stage has done an action.
      *
-     * @param nanos how long it took, by the clock of the host
+     * @param nanos its duration on the host's clock
      */
     record ActionEnded(Action action, ActionResult result, long nanos) implements Command {
     }
@@ -100,7 +98,8 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     }
 
     /**
-     * All ranks are ready in the epoch: resend the messages of this pass that their receivers do not have yet.
+     * The order to resend the messages of this pass that their receivers do not have yet, since all ranks are ready in the
+     * epoch.
      *
      * @param received the messages of this rank that they have
      */
@@ -111,7 +110,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     record TransportFailed(TransportFault fault) implements Command {
     }
 
-    /** Fail with this, as if the actor had thrown it. */
+    /** The order to fail, as if the actor had thrown this. */
     record BreakDown(RuntimeException failure) implements Command {
     }
 
@@ -202,7 +201,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
         return this;
     }
 
-    /** A rank is ready in an epoch when it also has its weights. */
+    /** Enters an epoch; a rank is ready in it only when it also has its weights. */
     private Behavior<Command> onEpochBegun(EpochBegun begun) {
         epoch = begun.epoch();
         return phase instanceof RankPhase.Loading ? this : take(new RankEvent.EpochEntered(epoch));
@@ -319,7 +318,9 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
         throw order.failure();
     }
 
-    /** @param cause the exception, for the log alone; null if there was none */
+    /**
+     * @param cause the exception, only for the log; null if there was none
+     */
     private Behavior<Command> fail(String reason, Optional<Strike> strike, Throwable cause) {
         getContext().getLog().debug("rank {} failed", rank.rank(), cause);
         EventLog.ofRank(rank.incarnation(), step(), "cannot continue: " + reason, strike.isPresent() ? cause : null);

@@ -17,9 +17,9 @@ import org.apache.pekko.actor.typed.javadsl.Receive;
 
 /**
  * The actor of one stage of one rank. It owns its slice of layers (weights, gradients, optimizer state, activations), loads
- * it, and computes the orders of the rank's schedule actor, all on the {@linkplain StageThread rank's thread}; questions
- * that must be answered meanwhile go to the schedule actor. Nobody else computes with the stage; the transport's thread
- * gives back the tensors that it has sent ({@code Stage.release}).
+ * it, and computes the orders of the rank's schedule actor, all on the {@linkplain StageThread rank's thread}. The schedule
+ * actor answers status requests, since a stage cannot while it computes. No other code uses the stage, except that the
+ * transport's thread returns sent tensors ({@code Stage.release}).
  */
 final class StageActor extends AbstractBehavior<StageActor.Command> {
     /** A message to a stage actor. */
@@ -27,7 +27,7 @@ final class StageActor extends AbstractBehavior<StageActor.Command> {
     }
 
     /**
-     * Do an action, and hand its sends to the transport.
+     * The order to perform an action, and to hand its sends to the transport.
      *
      * @param order the number of this order among all of the rank, from 0
      */
@@ -35,11 +35,11 @@ final class StageActor extends AbstractBehavior<StageActor.Command> {
     }
 
     /**
-     * Add your weights and optimizer state to the rank's part of a checkpoint, and pass it on to the next stage of the
-     * rank; the last writes the file. The rank computes nothing meanwhile.
+     * The order to add weights and optimizer state to the rank's part of a checkpoint, and to pass it to the next stage of
+     * the rank; the last stage writes the file. The rank computes nothing meanwhile.
      *
-     * @param parts of the stages before
-     * @param rest the stages after this one
+     * @param parts of the earlier stages
+     * @param rest the later stages
      */
     record WriteCheckpoint(long stepsDone, List<TensorPart> parts, List<ActorRef<Command>> rest) implements Command {
         WriteCheckpoint {
@@ -134,7 +134,7 @@ final class StageActor extends AbstractBehavior<StageActor.Command> {
         }
     }
 
-    /** A stage that failed takes no more orders, and no other stage of the rank does. */
+    /** Ends a stage that failed; from then on no stage of the rank takes orders. */
     private static Behavior<Command> failed(int index, String what, Throwable failure, StageThread thread,
             ActorRef<ScheduleActor.Command> schedule) {
         thread.fail();

@@ -19,15 +19,14 @@ import scala.jdk.javaapi.DurationConverters;
 
 /**
  * The thread of one incarnation of a rank, on which its stage actors load, compute and write: a dispatcher of one thread
- * that takes one message of an actor at a time. A stage that hangs keeps it, and the next incarnation has another. Pekko
- * ends the thread after the last of the actors.
+ * that takes one message of an actor at a time. A stage that hangs keeps the thread, and the next incarnation has a new one.
+ * Pekko ends the thread after the last of the actors.
  *
- * <p>The schedule actor numbers its orders. Two mailboxes on one thread keep no common order: an order to another stage
- * that is sent while a stage ends its action comes before a second order to that stage. So each order asks whether it
- * {@link #isNext is next}, and else goes to the end of its mailbox, after the one that is.
+ * <p>The schedule actor numbers its orders, since the mailboxes of two stages have no common order. An order checks whether
+ * it {@link #isNext is next}. If not, it goes to the end of its mailbox, after the one that is.
  *
- * <p>Thread rule: {@link #isNext}, {@link #computes}, {@link #computed} and {@link #fail} on the thread itself; the rest
- * on any.
+ * <p>Thread rule: {@link #isNext}, {@link #computes}, {@link #computed} and {@link #fail} on the thread itself; the rest on
+ * any.
  */
 final class StageThread {
     private static final int ONE_MESSAGE_AT_A_TIME = 1;
@@ -46,7 +45,7 @@ final class StageThread {
         this.name = "rank-" + rank.rank();
     }
 
-    /** Makes the dispatcher known to an actor system, under a name that no other has; once. */
+    /** Registers the dispatcher in an actor system, under a unique name; called once. */
     DispatcherSelector register(ActorSystem<?> system) {
         Dispatchers dispatchers = Adapter.toClassic(system).dispatchers();
         String id = "troupe.stages-of-" + name + "." + STARTED.incrementAndGet();
@@ -77,7 +76,7 @@ final class StageThread {
         return thread;
     }
 
-    /** Whether an order's turn has come; it has then begun. */
+    /** Whether an order is the next one; if so, it has begun. */
     boolean isNext(long order) {
         boolean isNext = order == next;
         if (isNext) {
@@ -86,23 +85,26 @@ final class StageThread {
         return isNext;
     }
 
-    /** A stage begins to compute; {@link #computed} follows. */
+    /** Marks the start of a stage's computation; {@link #computed} follows. */
     synchronized void computes() {
         isComputing = true;
     }
 
-    /** A stage has computed; Pekko takes no interrupt while it handles mailboxes, so none is left. */
+    /**
+     * Marks the end of a stage's computation. It clears an interrupt, since Pekko must not get one while it handles
+     * mailboxes.
+     */
     synchronized void computed() {
         isComputing = false;
         Thread.interrupted();
     }
 
-    /** A stage has failed: the rank is not in the state that later orders were given for, so none is done. */
+    /** Ends the thread's work after a stage has failed: the rank's state does not fit later orders. */
     void fail() {
         hasEnded = true;
     }
 
-    /** The incarnation is given up: the action in progress is interrupted, and no later order is done. */
+    /** Gives the incarnation up: interrupts the action in progress, and refuses later orders. */
     synchronized void retire() {
         hasEnded = true;
         if (isComputing) {
@@ -110,12 +112,12 @@ final class StageThread {
         }
     }
 
-    /** Whether no order is done any more. */
+    /** Whether all further orders are refused. */
     boolean hasEnded() {
         return hasEnded;
     }
 
-    /** Returns the calls that the thread is in, innermost first; empty if it never ran. */
+    /** Returns the calls on the thread's stack, innermost first; empty if it never ran. */
     List<StackTraceElement> stack() {
         Thread running = thread;
         return running == null ? List.of() : List.of(running.getStackTrace());

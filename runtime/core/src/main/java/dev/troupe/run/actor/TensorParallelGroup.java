@@ -20,14 +20,18 @@ import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.apache.pekko.actor.typed.javadsl.Receive;
 
 /**
- * The ranks that share the stages of one place in a pipeline: they start together, and none of them continues without the
- * others. A collective needs all of them, so when one has failed, the others leave their collectives at once, and the
- * failure is reported to the coordinator.
+ * The ranks that share the stages of one place in a pipeline: they start together, and none continues without the others. A
+ * collective needs all of them. So when one has failed, the others leave their collectives at once, and the failure is
+ * reported to the coordinator.
  */
 final class TensorParallelGroup extends AbstractBehavior<TensorParallelGroup.Command> {
     /** A message to a group. */
     sealed interface Command {
-        /** Returns the message of a rank's failure by this exception; null if there was none. */
+        /**
+         * Returns the message of a rank's failure.
+         *
+         * @param cause the exception; null if there was none
+         */
         static Command failure(int rank, String reason, Optional<Strike> strike, Throwable cause) {
             return LostDeviceException.isBehind(cause)
                     ? new DeviceLost(rank, reason)
@@ -36,14 +40,14 @@ final class TensorParallelGroup extends AbstractBehavior<TensorParallelGroup.Com
     }
 
     /**
-     * A rank has failed, for the reason in this sentence, and by this error if it is one that may strike again.
+     * The failure of a rank, with its reason in a sentence, and the error if it may strike again.
      *
      * @param cause the exception; null if there was none
      */
     record MemberFailed(int rank, String reason, Optional<Strike> strike, Throwable cause) implements Command {
     }
 
-    /** The device of a rank is lost to the process, for the reason in this sentence. */
+    /** The loss of a rank's device to the process, with its reason in a sentence. */
     record DeviceLost(int rank, String reason) implements Command {
     }
 
@@ -73,9 +77,9 @@ final class TensorParallelGroup extends AbstractBehavior<TensorParallelGroup.Com
     /**
      * Starts the ranks of a group.
      *
-     * @param members the tensor-parallel ranks of one place, in their order; one alone is a group too
+     * @param members the tensor-parallel ranks of one place, in their order; may be one rank
      * @param node the node of the group
-     * @param position keeps the exceptions of its ranks
+     * @param position records the exceptions of its ranks
      */
     static Behavior<Command> create(List<HostedRank> members, ActorRef<TrainingCoordinator.Command> coordinator,
             ActorRef<NodeActor.Command> node, RunPosition position) {
@@ -95,7 +99,7 @@ final class TensorParallelGroup extends AbstractBehavior<TensorParallelGroup.Com
         return fail(failed.rank(), failed.reason(), failed.strike(), failed.cause());
     }
 
-    /** The coordinator is notified of the node and not of the rank, which cannot start again here. */
+    /** Reports the loss of the node and not of the rank, which cannot restart here. */
     private Behavior<Command> onDeviceLost(DeviceLost lost) {
         hasFailed = true;
         node.tell(new NodeActor.Told(new NodeEvent.DeviceLost("rank " + lost.rank() + ": " + lost.reason())));
@@ -114,7 +118,7 @@ final class TensorParallelGroup extends AbstractBehavior<TensorParallelGroup.Com
         return Integer.parseInt(ended.getRef().path().name().substring("rank-".length()));
     }
 
-    /** Only the first failure counts: the others follow from it. */
+    /** Reports the first failure; later ones follow from it. */
     private Behavior<Command> fail(int rank, String reason, Optional<Strike> strike, Throwable cause) {
         if (!hasFailed) {
             hasFailed = true;

@@ -33,8 +33,8 @@ import org.apache.pekko.actor.typed.javadsl.Receive;
 import org.apache.pekko.actor.typed.javadsl.TimerScheduler;
 
 /**
- * The actor that leads a run: the shell around its {@link MembershipMachine}, and around the machines of the run as soon as
- * it has begun here ({@link CoordinatedRun}).
+ * The actor that leads a run: the shell around its {@link MembershipMachine}, and, once the run has begun here, around its
+ * machines ({@link CoordinatedRun}).
  */
 public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordinator.Command> {
     /** A message to the coordinator. */
@@ -42,18 +42,18 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     }
 
     /**
-     * A node wants to take part; its keys must equal the keys of the coordinator's node.
+     * The request of a node to take part; its keys must equal the keys of the coordinator's node.
      *
-     * @param door the number under which its process takes copies in; 0 if it takes none
-     * @param term the term of the latest coordinator that it knows; 0 for none
-     * @param report its report on the run if the coordinator before was lost, repeated until it is received
-     * @param warmUp progress of running its kernels once
+     * @param door the number of its process as a receiver of copies; 0 if it receives none
+     * @param term the term of the latest coordinator that it knows; 0: none
+     * @param report its report on the run if the earlier coordinator was lost, repeated until it is received
+     * @param warmUp progress of the warm-up of its kernels
      */
     record NodeJoined(ActorRef<NodeActor.Command> node, String name, Map<String, String> keys, int door, int term,
             Optional<NodeReport> report, WarmUpReport warmUp) implements Command {
     }
 
-    /** A message about a run in progress; before the run has begun here it was meant for a coordinator that is lost. */
+    /** A message about a run in progress. If the run has not begun here, it was meant for a coordinator that is lost. */
     sealed interface OfRun extends Command {
     }
 
@@ -69,7 +69,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     record CheckpointHappened(CheckpointEvent event) implements OfRun {
     }
 
-    /** The results of a rank in a step. */
+    /** The shortest times of a rank's stages in a step. */
     record StepTimed(Incarnation rank, long step, List<StageTime> times) implements OfRun {
     }
 
@@ -90,15 +90,15 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     record StatusTold(RankStatus status, long askedNanos, long nanos) implements OfRun {
     }
 
-    /** End after the current step, with a checkpoint, or at once; repeated until the run has ended. */
+    /** The order to end, after the current step with a checkpoint, or at once; repeated until the run has ended. */
     public record Stop(boolean atOnce) implements Command {
     }
 
-    /** A launcher sees that a node still starts. */
+    /** A launcher reports that a node still starts. */
     public record OthersStart() implements Command {
     }
 
-    /** A node has ended; for a new process under the address of an earlier one Pekko may report that for a moment. */
+    /** A node has ended; Pekko may report this for a moment for a new process under the address of an earlier one. */
     record NodeEnded(String name, ActorRef<NodeActor.Command> node, boolean isSure) implements Command {
     }
 
@@ -131,7 +131,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
         startNextTick();
     }
 
-    /** Waits for the nodes, has each host its ranks, and leads them to the end of the run. */
+    /** Waits for the nodes, assigns ranks to them, and leads the run to its end. */
     public static Behavior<Command> create(CoordinatorSetup setup) {
         return FatalErrors.contained(Command.class, Behaviors.setup(
                 context -> Behaviors.withTimers(timers -> new TrainingCoordinator(context, timers, setup))));
@@ -152,7 +152,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
                 .onMessage(Tick.class, _ -> after(this::look)).build();
     }
 
-    /** One at a time, so that ticks do not pile up if the coordinator is held up. */
+    /** Starts one tick at a time, so that ticks do not pile up if the coordinator is delayed. */
     private void startNextTick() {
         timers.startSingleTimer(new Tick(), setup.patience().tickEvery());
     }
@@ -267,8 +267,8 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
 
     private void end(NodeEvent last, RunOutcome outcome) {
         isOver = true;
-        // The outcome ends the actors of this process, so the others are notified first; this one would end it without its
-        // cause.
+        // The outcome ends the actors of this process, so the other processes are notified first; this process's node would
+        // end it without the cause.
         List<ActorRef<NodeActor.Command>> nodes = List.copyOf(membership.nodes().values());
         nodes.stream().filter(node -> !isLocal(node)).forEach(node -> node.tell(new NodeActor.Told(last)));
         setup.outcome().complete(outcome);

@@ -10,7 +10,10 @@ import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** Damage to a node of a cluster. Any thread; a call waits for parts of the node that exist only once it runs. */
+/**
+ * The damage to a node of a cluster. Thread rule: any thread; damage to a part that does not exist yet is done when it
+ * exists.
+ */
 final class ClusterDamage extends ProcessDamage {
     private final Path driverDirectory;
     private final LivenessConnections connections;
@@ -31,7 +34,7 @@ final class ClusterDamage extends ProcessDamage {
         data.complete(transport);
     }
 
-    /** Notes that the coordinator is on this node. */
+    /** Records that the coordinator is on this node. */
     void lead() {
         leads.set(true);
     }

@@ -16,23 +16,21 @@ import java.util.Map;
 /** Pekko's settings for one node. */
 final class ClusterSettings {
     /**
-     * A stopped or starved JVM is not dead: the pause is far longer than a long product or a collection. A machine that does
-     * not answer is noticed by {@link DeadNodes}, and sooner.
+     * Far longer than a long kernel or a garbage collection, since a stopped or starved JVM is not dead. {@link DeadNodes}
+     * notices a machine that does not answer sooner.
      */
     private static final Duration PAUSE = Duration.ofSeconds(30);
 
     private ClusterSettings() {
     }
 
-    /** The name of the actor system, the same on every node of a cluster. */
+    /** Returns the name of the actor system, the same on every node of a cluster. */
     static String systemName(ClusterSpec cluster) {
         return cluster.name().replace('.', '-');
     }
 
     /**
-     * Returns the settings.
-     *
-     * @param mayForm whether the node may form the cluster; false if it joins one that must exist
+     * @param mayForm whether the node may form the cluster; false if it joins an existing one
      * @param faults the faults of the run, some of which cut the node off
      */
     static Config of(ClusterSpec cluster, NodeSpec self, boolean mayForm, List<FaultSpec> faults) {
@@ -57,14 +55,14 @@ final class ClusterSettings {
                 .withFallback(ConfigFactory.parseMap(settings)).withFallback(ActorSystems.ofNode());
     }
 
-    /** Sixteen JVMs that start on two cores at once get processor time late, and are not dead. */
+    /** Returns the pause, longer if there are more nodes than cores: JVMs that start at once get processor time late. */
     private static Duration pause(ClusterSpec cluster, NodeSpec self) {
         int cores = Runtime.getRuntime().availableProcessors();
         int nodes = (int) cluster.nodes().stream().filter(node -> node.host().equals(self.host())).count();
         return PAUSE.multipliedBy(Math.max(1, Math.ceilDiv(nodes, cores)));
     }
 
-    /** Either side shows a certificate; Pekko reads the files again from time to time, so that they can be renewed. */
+    /** Returns the settings of mutual TLS. Pekko reads the files again from time to time, so that they can be renewed. */
     static Config of(TlsSpec tls) {
         String engine = "pekko.remote.artery.ssl.rotating-keys-engine.";
         return ConfigFactory.parseMap(Map.of("pekko.remote.artery.transport", "tls-tcp",

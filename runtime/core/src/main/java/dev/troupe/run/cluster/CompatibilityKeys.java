@@ -12,14 +12,15 @@ import java.util.HexFormat;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** The settings that must be the same on all nodes of a run, as texts, so that a difference can be named. */
+/** The settings that must be equal on all nodes of a run, as text, so that a refusal can name the difference. */
 final class CompatibilityKeys {
     private CompatibilityKeys() {
     }
 
     /**
-     * Returns the keys of a node: version, the run's directory, every key of the configuration that is not declared to
-     * differ between nodes, the certified plan, and the first data and their number, since these follow from files too.
+     * Returns the keys of a node: version, the run's directory, and every key of the configuration that is not declared to
+     * differ between nodes. The certified plan and the first and the number of data are included, since they depend on files
+     * too.
      */
     static Map<String, String> of(PreparedRun run, String version) {
         Map<String, String> keys = new TreeMap<>();

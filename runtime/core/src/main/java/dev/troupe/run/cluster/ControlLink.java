@@ -11,8 +11,8 @@ import org.apache.pekko.remote.transport.ThrottlerTransportAdapter;
 import org.apache.pekko.remote.transport.ThrottlerTransportAdapter$Direction$Both$;
 
 /**
- * Cuts a node off from the control plane of the others, by Pekko's means for its own tests. No message passes while the link
- * is cut; neither side is informed.
+ * The switch that cuts a node off from the control plane of the others, with Pekko's test transport. No message passes while
+ * the link is cut; neither side is notified.
  */
 @SuppressWarnings("deprecation") // its commands are of an older transport; this one understands them
 final class ControlLink {

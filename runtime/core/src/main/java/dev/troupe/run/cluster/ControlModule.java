@@ -12,11 +12,11 @@ import dev.troupe.protocol.run.RunEvent;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** The serialization of control messages with parts of sealed types: by the name of the record, not of its class. */
+/** The serialization of control messages with parts of sealed types. A part is named after its record, not its class. */
 public final class ControlModule extends SimpleModule {
     private static final long serialVersionUID = 1;
 
-    /** Pekko's serialization finds this class through its configuration. */
+    /** The constructor for Pekko, which finds this class through its configuration. */
     public ControlModule() {
         super("troupe-control");
         for (Class<?> family : List.of(RunEvent.class, CheckpointEvent.class, NodeEvent.class,
@@ -24,13 +24,13 @@ public final class ControlModule extends SimpleModule {
             setMixInAnnotation(family, Named.class);
             records(family).forEach(event -> registerSubtypes(new NamedType(event, event.getSimpleName())));
         }
-        // A message has one of these for every microbatch or layer of a step, so they are written without the names of
-        // their parts.
+        // A message has one of these for every microbatch or layer of a step, so they are written without the names of their
+        // parts.
         setMixInAnnotation(MicrobatchLoss.class, Packed.class);
         setMixInAnnotation(LayerSquaredSum.class, Packed.class);
     }
 
-    /** Returns the names of the messages that are read: the protocols of the three actors. */
+    /** Returns the class names of the accepted messages: the protocols of the three actors. */
     static List<String> messages() {
         return Stream.of("TrainingCoordinator", "NodeActor", "ScheduleActor")
                 .map(actor -> "dev.troupe.run.actor." + actor + "$Command").map(ControlModule::protocol)

@@ -23,12 +23,11 @@ import org.apache.pekko.cluster.typed.Down;
 import org.apache.pekko.cluster.typed.Subscribe;
 
 /**
- * Has a connection to every member, and removes a member from the cluster as soon as its process has ended, or if the file
- * does not name it. No agreement is needed: every node that notices the end does the same, and the remaining nodes
- * continue, even one of two.
+ * The actor that removes members from the cluster: those with a process that has ended, and those that are not in the
+ * cluster file. It has a connection to every member. No agreement is needed: every node that notices an end does the same,
+ * and the remaining nodes continue, even one of two.
  */
 final class DeadNodes extends AbstractBehavior<DeadNodes.Command> {
-    /** The messages of the actor. */
     sealed interface Command {
     }
 
@@ -47,13 +46,10 @@ final class DeadNodes extends AbstractBehavior<DeadNodes.Command> {
     private record Unlisted(Member member) implements Command {
     }
 
-    /**
-     * A run that is over ends on all nodes, on some a little earlier: their last messages to the others may still be in
-     * flight.
-     */
+    /** A run ends on all nodes, on some a little earlier, and their last messages to the others may still be in flight. */
     private static final Duration PARTING = Duration.ofSeconds(1);
 
-    /** A node of another file first receives the coordinator's reason for the refusal. */
+    /** Time for the coordinator's refusal to reach a node that is not in the cluster file. */
     private static final Duration REFUSAL = Duration.ofSeconds(3);
 
     private final TimerScheduler<Command> timers;
@@ -88,7 +84,7 @@ final class DeadNodes extends AbstractBehavior<DeadNodes.Command> {
                 context.messageAdapter(ClusterEvent.MemberEvent.class, Changed::new), ClusterEvent.MemberEvent.class));
     }
 
-    /** Follows the cluster's events of members, and the connections' events of their processes. */
+    /** Follows the cluster's member events, and the connections' events of their processes. */
     static Behavior<Command> follow(ClusterSpec file, LivenessConnections connections, RunPosition position) {
         return Behaviors.setup(context -> Behaviors
                 .withTimers(timers -> new DeadNodes(context, timers, file, connections, position)));
@@ -129,7 +125,9 @@ final class DeadNodes extends AbstractBehavior<DeadNodes.Command> {
         return onOverdue(now);
     }
 
-    /** The resolver of partitions decides, unless the machine answers again soon. */
+    /**
+     * Reports silence to the failure detector: the resolver of partitions decides, unless the machine answers again soon.
+     */
     private Behavior<Command> onSilent(Silent now) {
         position.log("node " + now.peer().node() + (now.isSilent()
                 ? " is unreachable: its machine does not answer"

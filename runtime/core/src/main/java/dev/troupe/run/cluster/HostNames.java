@@ -10,8 +10,8 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
- * The names of the nodes' hosts, which a node must be able to resolve before it joins. They need not be known when it
- * starts, since a pod gets its name only when it runs.
+ * The names of the nodes' hosts, which a node must be able to resolve before it joins. They may be unknown when it starts,
+ * since a pod gets its name only when it runs.
  */
 public final class HostNames {
     private static final Duration LOOK_AGAIN = Duration.ofSeconds(1);
@@ -20,29 +20,29 @@ public final class HostNames {
     }
 
     /**
-     * Waits until this machine resolves all hosts, at most as long as nodes wait for each other.
+     * Waits until this machine resolves all hosts, at most for the join timeout.
      *
-     * @param told receives a sentence with the missing hosts, at once and at every change
+     * @param waiting receives a sentence with the missing hosts, at once and at every change
      * @throws UsageException if hosts are still missing then
      */
-    public static void await(ClusterSpec cluster, Consumer<String> told) {
-        await(cluster::unknownHosts, cluster.joinTimeout(), told, System::nanoTime,
+    public static void await(ClusterSpec cluster, Consumer<String> waiting) {
+        await(cluster::unknownHosts, cluster.joinTimeout(), waiting, System::nanoTime,
                 () -> LockSupport.parkNanos(LOOK_AGAIN.toNanos()));
     }
 
-    static void await(Supplier<List<String>> unknown, Duration patience, Consumer<String> told, LongSupplier clock,
+    static void await(Supplier<List<String>> unknown, Duration patience, Consumer<String> waiting, LongSupplier clock,
             Runnable pause) {
         long sinceNanos = clock.getAsLong();
         List<String> missing = unknown.get();
-        List<String> toldLast = List.of();
+        List<String> last = List.of();
         while (!missing.isEmpty()) {
             if (clock.getAsLong() - sinceNanos > patience.toNanos()) {
                 throw new UsageException(String.join("\n", missing) + " It was looked for over "
                         + patience.toSeconds() + " seconds (cluster.join-timeout).");
             }
-            if (!missing.equals(toldLast)) {
-                told.accept("waiting for a host to be known: " + String.join(" ", missing));
-                toldLast = missing;
+            if (!missing.equals(last)) {
+                waiting.accept("waiting for a host to be known: " + String.join(" ", missing));
+                last = missing;
             }
             pause.run();
             missing = unknown.get();

@@ -8,7 +8,7 @@ import java.util.List;
 /** The tasks of the node that has the coordinator. */
 public interface Leader {
     /**
-     * A run that continues after the node of its coordinator has ended.
+     * A run that continues after the node of its coordinator was lost.
      *
      * @param listener the listener of the run from here on
      * @param earlier the steps that were reported before
@@ -19,16 +19,16 @@ public interface Leader {
     /** Opens the run's directory, and returns the listener of the run. */
     RunListener lead();
 
-    /** The run waits for these nodes before it begins. */
+    /** Reports that the run waits for these nodes before it begins. */
     default void waitFor(List<String> missing) {
     }
 
-    /** As {@link #lead}, for a run of which another node had the coordinator: its files remain. */
+    /** As {@link #lead}, for a run with an earlier coordinator on another node: its files remain. */
     TakenOver takeOver();
 
     /**
-     * This process cannot use its device again, for the reason in a sentence, and leaves the run. A process that does
-     * nothing else should end at once, so that a successor gets a device that works.
+     * Leaves the run, since this process cannot use its device again, for the reason in a sentence. A process of its own
+     * should end at once, so that its successor gets a working device.
      */
     default void loseDevice(String why) {
     }

@@ -10,15 +10,15 @@ import org.apache.pekko.remote.PhiAccrualFailureDetector;
 import scala.Option;
 
 /**
- * Pekko's failure detector for one member. It also accepts notice that the member's process has ended, or that its machine
- * does not answer: a member is removed from the cluster only once it is unreachable, and by missing heartbeats alone that
- * takes half a minute or more. Pekko creates it by its name in {@code troupe-cluster.conf}. Any thread.
+ * Pekko's failure detector for one member. In addition to heartbeats it accepts reports that the member's process has ended,
+ * or that its machine does not answer. A member is removed from the cluster only once it is unreachable, and by missing
+ * heartbeats alone that takes half a minute or more. Pekko creates it by its name in {@code troupe-cluster.conf}. Thread
+ * rule: any thread.
  */
 public final class LivenessDetector extends PhiAccrualFailureDetector {
     private volatile boolean hasEnded;
     private volatile boolean isSilent;
 
-    /** The constructor that Pekko calls. */
     public LivenessDetector(Config config, EventStream events) {
         super(config, events);
     }
@@ -28,12 +28,12 @@ public final class LivenessDetector extends PhiAccrualFailureDetector {
         return !hasEnded && !isSilent && super.isAvailable();
     }
 
-    /** Tells the detector of a member that the member has ended, until {@link #forget}. */
+    /** Reports that a member's process has ended; valid until {@link #forget}. */
     static void tellEnded(Cluster cluster, Address member) {
         of(cluster, member).hasEnded = true;
     }
 
-    /** Tells the detector of a member whether the member's machine does not answer. */
+    /** Reports whether a member's machine does not answer. */
     static void tellSilent(Cluster cluster, Address member, boolean isSilent) {
         of(cluster, member).isSilent = isSilent;
     }

@@ -13,19 +13,19 @@ import org.apache.pekko.cluster.typed.Cluster;
 import org.apache.pekko.cluster.typed.Subscribe;
 
 /**
- * The nodes that this node cannot reach now. Any thread may read; its actor writes.
+ * The nodes that this node cannot reach now. Thread rule: any thread may read; its actor writes.
  *
  * <p>If a cluster is partitioned, the part without a majority stops: its actors end without a reason, and this class
- * gives the reason.
+ * supplies it.
  */
 final class LostNodes {
     static final String ROLE = "node-";
 
     private final Set<String> names = new ConcurrentSkipListSet<>();
-    /** Whether this node gives itself up: the removals that follow are of its own making. */
+    /** Whether this node leaves the cluster itself; it then causes the removals that follow. */
     private boolean isLeaving;
 
-    /** Follows the cluster's events of members. */
+    /** Follows the cluster's member events. */
     Behavior<ClusterEvent.ClusterDomainEvent> follow() {
         return Behaviors.setup(context -> {
             Cluster cluster = Cluster.get(context.getSystem());
@@ -54,7 +54,7 @@ final class LostNodes {
         });
     }
 
-    /** The names of the nodes that are members of the cluster and have not been given up. */
+    /** Returns the names of the nodes that are members of the cluster and up. */
     static Set<String> present(ActorSystem<?> system) {
         Set<String> present = new TreeSet<>();
         Cluster.get(system).state().getMembers().forEach(member -> {
@@ -70,7 +70,7 @@ final class LostNodes {
                 .map(role -> role.substring(ROLE.length())).findFirst().orElseGet(member::toString);
     }
 
-    /** Returns why the actors of a node ended, in a sentence. */
+    /** Returns a sentence with the reason why the actors of a node ended. */
     String whyEnded(String self) {
         Set<String> lost = new TreeSet<>(names);
         return lost.isEmpty()

@@ -28,9 +28,9 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.zip.CRC32C;
 
 /**
- * The one media driver of a machine, in a directory with a name from the cluster and the host, so that all nodes of the host
- * find it. {@code launch} starts it in a process of its own; if nodes are started one by one, the first node of the file
- * that is on the host runs it.
+ * The one media driver of a machine. The name of its directory is derived from the cluster and the host, so all nodes of the
+ * host find it. {@code launch} starts it in a separate process; otherwise the first of the host's nodes in the cluster file
+ * runs it.
  */
 public final class MachineDriver {
     private static final Duration LOOK_AGAIN = Duration.ofMillis(100);
@@ -39,8 +39,8 @@ public final class MachineDriver {
     }
 
     /**
-     * Returns the directory of the driver of a host, which differs from the directory of a cluster of the same name with
-     * other nodes.
+     * Returns the directory of the driver of a host. Clusters of the same name with different nodes have different
+     * directories.
      */
     static Path directory(RunSpec spec, ClusterSpec cluster, String host) {
         CRC32C sum = new CRC32C();
@@ -54,15 +54,15 @@ public final class MachineDriver {
         return base.resolve("troupe-" + cluster.name() + "-" + Long.toHexString(sum.getValue()));
     }
 
-    /** Returns the first map of nodes from the side of one node. */
+    /** Returns the initial map of nodes from the view of one node. */
     static NodeMap map(ClusterSpec cluster, TrainingPlan plan, NodeSpec self) {
         return map(cluster, plan, self, cluster.nodeOfRank(), Map.of());
     }
 
     /**
-     * Returns the map of nodes from the side of one node if ranks are on other nodes.
+     * Returns the map of nodes from the view of one node after ranks have moved.
      *
-     * @param since for each node with changed ranks, by its name, the epoch since which it has its present ranks
+     * @param since the epoch of the last change of a node's ranks, by the node's name; unchanged nodes are absent
      */
     static NodeMap map(ClusterSpec cluster, TrainingPlan plan, NodeSpec self, List<Integer> nodeOfRank,
             Map<String, Integer> since) {
@@ -80,8 +80,8 @@ public final class MachineDriver {
     }
 
     /**
-     * Returns the protocol of tensors, collectives and copies of snapshots between the machines of a cluster, as each node's
-     * transport chooses it; empty: all nodes are on one machine, and use shared memory.
+     * Returns the protocol between the machines of a cluster, for tensors, collectives and copies of snapshots; empty if all
+     * nodes are on one machine, and use shared memory.
      */
     public static Optional<Network> betweenMachines(PreparedRun run) {
         ClusterSpec cluster = run.spec().cluster().orElseThrow();
@@ -123,21 +123,23 @@ public final class MachineDriver {
         return SharedDriver.start(directory, there, groupBytes + takeoverBytes + copyBytes, settings);
     }
 
-    /** Whether the driver of a host runs on this machine, as it does from early in the start of a cluster to its end. */
+    /**
+     * Whether the driver of a host runs on this machine; it starts early in the start of a cluster and ends with the
+     * cluster.
+     */
     public static boolean isAtWork(RunSpec spec, String host) {
         return SharedDriver.isAtWork(directory(spec, spec.cluster().orElseThrow(), host));
     }
 
-    /** Deletes the files of a killed driver of a host; only the process that had started it may call this. */
+    /** Deletes the files of a killed driver of a host; only the process that started it may call this. */
     public static void clear(RunSpec spec, String host) {
         SharedDriver.clear(directory(spec, spec.cluster().orElseThrow(), host));
     }
 
     /**
-     * Finds the driver of a node's machine, or starts it if this node has to, and then must also close it.
+     * Finds the driver of a node's machine, or starts it if that is this node's task; then the caller must close it.
      *
-     * @throws UsageException if another node has to start it, and has not done so within the time that nodes wait for each
-     *     other
+     * @throws UsageException if another node has to start it, and did not within the join timeout
      */
     static Optional<SharedDriver> find(PreparedRun run, NodeSpec self) {
         ClusterSpec cluster = run.spec().cluster().orElseThrow();

@@ -21,13 +21,13 @@ import org.apache.pekko.cluster.MemberStatus;
 
 /**
  * A node's management port: its health and status, and the page of the run. Without certificates it answers only under the
- * addresses of its node, since another name belongs to a page of another site that resolves it to this address.
+ * addresses of its node: a request with another name comes from a page of another site that resolves to this address.
  */
 final class ManagementPort {
     private static final Pattern LITERAL = Pattern.compile("\\[?[0-9a-fA-F.:]*[.:][0-9a-fA-F.:]*]?");
     private static final String ALIVE = "/alive";
     private static final String READY = "/ready";
-    /** The paths that other machines may ask for. */
+    /** The paths that are permitted from other machines. */
     private static final Set<String> OF_NODE = Set.of(ALIVE, READY, StatusRoutes.PATH);
     private static final Set<MemberStatus> MEMBER = Set.of(MemberStatus.up(), MemberStatus.weaklyUp());
     private static final String TEXT = "text/plain; charset=utf-8";
@@ -36,7 +36,7 @@ final class ManagementPort {
     }
 
     /**
-     * Opens the port until the actor system ends: HTTP, and HTTPS if the cluster has certificates.
+     * Opens the port until the actor system ends, with HTTPS if the cluster has certificates.
      *
      * @param page the paths of the page
      * @throws IOException if the port is taken
@@ -53,7 +53,7 @@ final class ManagementPort {
         system.registerOnTermination(server::close);
     }
 
-    /** Returns the rule of a port without certificates. The page is for this machine alone. */
+    /** Returns the rule of a port without certificates. The page is only for this machine. */
     static PageServer.Guard guard(NodeSpec self) {
         return (host, path) -> {
             if (!isOwn(self, host)) {

@@ -8,7 +8,7 @@ import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The warm-up of a node's kernels, which begins at the first request. Thread rule: one thread, the node's actor's. */
+/** The warm-up of a node's kernels, which begins with the first request. Thread rule: the node's actor. */
 final class NodeKernels implements Supplier<WarmUpReport> {
     private static final Logger EVENTS = LoggerFactory.getLogger("dev.troupe.events");
 

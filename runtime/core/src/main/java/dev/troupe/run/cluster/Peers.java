@@ -12,9 +12,9 @@ final class Peers {
     }
 
     /**
-     * Returns the nodes with which a node exchanges boundary tensors of its ranks' messages and of their tied embeddings.
+     * Returns the nodes with which a node exchanges boundary tensors and gradients of tied embeddings.
      *
-     * @param nodeOfRank for each rank its node
+     * @param nodeOfRank the node of each rank
      */
     static Set<Integer> of(TrainingPlan plan, List<Integer> nodeOfRank, int self) {
         Set<Integer> peers = new TreeSet<>(Set.of(self));

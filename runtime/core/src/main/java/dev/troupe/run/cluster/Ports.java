@@ -15,7 +15,7 @@ final class Ports {
     }
 
     /**
-     * Tries the ports before any part starts, since a taken port would otherwise show as stack traces of many threads.
+     * Checks the ports before any part starts, since a taken port would otherwise show as stack traces of many threads.
      *
      * @throws UsageException if a port is taken
      */
@@ -42,7 +42,7 @@ final class Ports {
         }
     }
 
-    /** Returns the refusal of a port, which another process may have taken since it was tried. */
+    /** Returns the refusal of a port; another process may have taken it after the check. */
     static UsageException refused(NodeSpec self, String key, int port, Throwable cause) {
         return new UsageException("node " + self.name() + " cannot listen on " + self.address(port) + " ("
                 + cause.getMessage()

@@ -10,15 +10,15 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/** The memory that a takeover of a dead process's ranks by another node needs. */
+/** The memory that a node needs to take over the ranks of a dead process. */
 final class Takeover {
     private Takeover() {
     }
 
     /**
-     * Returns the additional bytes of a machine's nodes in the directory of their media driver when any one node has
-     * lost its process and any other has taken its ranks over: the node that takes over has new streams to all nodes
-     * with which it exchanges tensors, and the groups of the restarted pipeline places are made anew.
+     * Returns the additional bytes in the directory of a machine's media driver for the worst takeover of one node's ranks
+     * by another. The node that takes over has new streams to all nodes with which it exchanges tensors, and the groups of
+     * the restarted pipeline places are created again.
      *
      * @param there the maps of the machine's nodes at the start
      */

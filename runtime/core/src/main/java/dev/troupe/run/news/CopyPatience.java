@@ -6,11 +6,14 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
-/** The limit on the wait of an update for copies of snapshots, so that a slow node does not hold up the run. One thread. */
+/**
+ * The limit on an update's wait for copies of snapshots, so that a slow node does not delay the run. Thread rule: one
+ * thread.
+ */
 public final class CopyPatience {
     private static final Duration PATIENCE = Duration.ofSeconds(10);
 
-    /** The time at which an update began to wait; zero while none does. */
+    /** The time at which an update began to wait; zero if none waits. */
     private long sinceNanos;
 
     /** Returns the event of a wait that is over its limit. */

@@ -6,10 +6,10 @@ import java.util.List;
  * The steps of a run that another process reported before this one took over.
  *
  * @param committed the number of steps in the run's records
- * @param seconds the times of those that have one, in their order
+ * @param seconds their recorded times, in order
  */
 public record EarlierSteps(long committed, List<Double> seconds) {
-    /** The steps before a run that begins in this process. */
+    /** The value for a run that begins in this process. */
     public static final EarlierSteps NONE = new EarlierSteps(0, List.of());
 
     public EarlierSteps {

@@ -6,7 +6,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The log of a run's events, one line each: the epoch, the number of committed steps (for a rank: its current step) and the
- * rank; the process adds time and node. Written if the logger {@code dev.troupe.events} is on, as in the nodes of a cluster.
+ * rank; the process adds time and node. It is written if the logger {@code dev.troupe.events} is on, as in the nodes of a
+ * cluster.
  */
 public final class EventLog {
     private static final Logger LOG = LoggerFactory.getLogger("dev.troupe.events");
@@ -14,7 +15,6 @@ public final class EventLog {
     private EventLog() {
     }
 
-    /** Logs an event of the run. */
     public static void ofRun(int epoch, long stepsDone, String event) {
         LOG.info("epoch={} step={} {}", epoch, stepsDone, event);
     }

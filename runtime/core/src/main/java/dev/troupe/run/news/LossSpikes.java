@@ -15,7 +15,7 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 
 /**
- * The spikes of a run's loss, in words of its model and its data.
+ * The detector of spikes in a run's loss, which names the model's layer and the data of a spike.
  *
  * <p>Thread rule: the coordinator's thread.
  */
@@ -33,7 +33,7 @@ public final class LossSpikes {
         }
     }
 
-    /** A step is committed; returns a notice if its loss is a spike. */
+    /** Handles a committed step; returns a notice if its loss is a spike. */
     Optional<Notice> onStep(StepResult result, int epoch, OutputPlace places) {
         return watch.onStep(result).map(spike -> notice(result.step(), epoch, spike, places));
     }

@@ -9,7 +9,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** The load of this machine as Linux reports it; empty on other systems. Any thread. */
+/** The load of this machine as Linux reports it; empty on other systems. Thread rule: any thread. */
 public final class MachineLoads {
     private static final Pattern RUNNABLE = Pattern.compile("\\S+ \\S+ \\S+ (\\d{1,9})/.*\\R?");
     private static final Pattern CORE = Pattern.compile("cpu\\d+ .*");

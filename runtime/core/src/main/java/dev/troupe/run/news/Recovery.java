@@ -7,7 +7,7 @@ import java.util.List;
  *
  * @param epoch the epoch that began with it
  * @param step steps that were committed by then
- * @param ranks the ranks that were restarted; none if messages were lost and sent again
+ * @param ranks the ranks that were restarted; empty if messages were lost and resent
  * @param reason the failure, in one sentence
  * @param detectedAtMillis when the coordinator was notified
  * @param resumedAtMillis when all ranks were ready in the new epoch and resumed

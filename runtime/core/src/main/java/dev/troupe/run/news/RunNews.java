@@ -11,8 +11,8 @@ import java.util.List;
 /**
  * The news of a run, for each {@link RunListener} in the process of its coordinator.
  *
- * <p>A listener reads the records that concern it and ignores the others, so that a new record changes no listener but its
- * reader. An {@link Event} needs no reader: its file, the page and the library have it by itself.
+ * <p>A listener handles the records that it knows and ignores the others, so a new record does not change other listeners.
+ * An {@link Event} needs no handler: it goes to the event file, the page and the library automatically.
  */
 public sealed interface RunNews {
     /** The run waits for these nodes before it begins. */
@@ -25,7 +25,7 @@ public sealed interface RunNews {
     /**
      * All nodes have joined, and the run begins. No file is written before.
      *
-     * @param warmUpSeconds the time in which the slowest node ran each kind of kernel once
+     * @param warmUpSeconds the warm-up time of the slowest node
      */
     record Begun(double warmUpSeconds) implements RunNews {
     }
@@ -59,9 +59,9 @@ public sealed interface RunNews {
      * The line of an event.
      *
      * @param kind its name in the file
-     * @param stepsDone the number of steps that were committed by then
-     * @param ranks the ranks that are concerned; none if all are, or none in particular
-     * @param sentence the event for a person
+     * @param stepsDone steps that were committed by then
+     * @param ranks the ranks concerned; empty if all are, or none in particular
+     * @param sentence the event as text
      */
     record Line(String kind, int epoch, long stepsDone, List<Integer> ranks, String sentence) {
         Line(String kind, int epoch, long stepsDone, String sentence) {
@@ -96,7 +96,7 @@ public sealed interface RunNews {
     /**
      * An epoch begins after a failure.
      *
-     * @param ranks the ranks that restart; none if messages were lost and are sent again
+     * @param ranks the ranks that restart; empty if messages were lost and are resent
      */
     record RecoveryBegun(int epoch, long stepsDone, List<Integer> ranks, String why) implements Event {
         public RecoveryBegun {
@@ -117,7 +117,7 @@ public sealed interface RunNews {
         }
     }
 
-    /** A notice on the speed or the loss of the run for its user. */
+    /** A notice for the user on the speed or the loss of the run. */
     record Noticed(Notice notice) implements Event {
         @Override
         public Line line() {

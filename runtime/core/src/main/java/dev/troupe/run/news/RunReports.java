@@ -24,8 +24,8 @@ import java.util.TreeMap;
 import java.util.function.LongSupplier;
 
 /**
- * The reports of a run to its listener. Each step is reported once, also if it is repeated after a failure, which has the
- * same result. Belongs to the coordinator.
+ * The reports of a run to its listener. Each step is reported once: a step that is repeated after a failure has the same
+ * result. Thread rule: the coordinator's thread.
  */
 public final class RunReports {
     private final RunListener listener;
@@ -48,9 +48,7 @@ public final class RunReports {
     private long lastValidation = -1;
 
     /**
-     * Reports to a listener.
-     *
-     * @param places the words for the outputs of a step
+     * @param places the text for the outputs of a step
      * @param pace watches the times of steps
      * @param traces collects the times of the ranks in a step
      * @param bits collects the digests of the ranks in a step
@@ -68,12 +66,12 @@ public final class RunReports {
         this.spikes = spikes;
     }
 
-    /** The run waits for nodes before it begins. */
+    /** Reports that the run waits for nodes before it begins. */
     public void waiting(List<String> missing) {
         listener.on(new RunNews.Waiting(missing));
     }
 
-    /** The run begins; returns the reason if it cannot, since its directory cannot be opened. */
+    /** Reports that the run begins; returns the reason if its directory cannot be opened. */
     public Optional<String> begin(double warmUpSeconds) {
         try {
             listener.on(new RunNews.Begun(warmUpSeconds));
@@ -83,7 +81,7 @@ public final class RunReports {
         }
     }
 
-    /** A pass begins, for all ranks or for some that do it again. */
+    /** Reports that a pass begins, for all ranks or for some that repeat it. */
     public void passStarts(Pass pass, boolean isForAll, int epoch) {
         this.epoch = epoch;
         if (!started) {
@@ -99,7 +97,7 @@ public final class RunReports {
         }
     }
 
-    /** A rank has computed its row of a step. */
+    /** Records the times of a rank that has computed its row of a step. */
     public void timed(int rank, long step, List<StageTime> computed) {
         if (step != timedStep) {
             timedStep = step;
@@ -108,34 +106,33 @@ public final class RunReports {
         times.put(rank, computed);
     }
 
-    /** A rank has measured the losses and norms of a pass. */
+    /** Records the losses and norms of a rank in a pass. */
     public void measured(RunEvent.PassDone done) {
         spikes.measured(done);
     }
 
-    /** A rank has done its row of a step. */
+    /** Records the trace of a rank that has done its row of a step. */
     public void traced(long step, RankTimes ofRank) {
         traces.traced(step, ofRank, System.nanoTime());
     }
 
-    /** A rank has sent digests of a step. */
     public void digested(long step, RankBits ofRank) {
         bits.add(step, ofRank);
     }
 
-    /** A rank has answered with the time of its clock; the question was asked at {@code askedNanos} of this clock. */
+    /** Records a reading of a rank's clock; the question was sent at {@code askedNanos} of this clock. */
     public void clockTold(int rank, long askedNanos, long nanos) {
         traces.clockTold(rank, askedNanos, nanos, System.nanoTime());
     }
 
-    /** The ranks write a checkpoint before they continue. */
+    /** Records that the ranks write a checkpoint before they continue. */
     public void checkpointBegins() {
         traces.disturbed(Cause.STATE);
     }
 
     /**
-     * The steps of a pass are committed. Each has taken an equal part of its time, and the times of the whole pass are
-     * reported before the first.
+     * Reports the committed steps of a pass, each with an equal part of its time. The times of the whole pass are reported
+     * before the first step.
      *
      * @param hosts the node of each rank
      */
@@ -182,7 +179,7 @@ public final class RunReports {
     }
 
     /**
-     * A node is gone.
+     * Reports the loss of a node.
      *
      * @param present the remaining nodes
      * @param hosts the node of each rank
@@ -228,13 +225,12 @@ public final class RunReports {
         EventLog.ofRun(epoch, stepsDone, "a checkpoint is complete");
     }
 
-    /** A checkpoint could not be written. */
     public void checkpointFailed(long stepsDone, String why) {
         listener.on(new RunNews.CheckpointFailed(epoch, stepsDone, why));
         EventLog.ofRun(epoch, stepsDone, "a checkpoint could not be written: " + why);
     }
 
-    /** Returns the reason of a failure, with the first output that has a number that is not finite, if there is one. */
+    /** Returns the reason of a failure, with the first output that is not finite, if there is one. */
     public String explained(String reason) {
         return bits.firstNotFinite().map(found -> reason + "; the first number that is not finite is in step "
                 + found.step() + " in " + places.words(found.step(), found.output())).orElse(reason);

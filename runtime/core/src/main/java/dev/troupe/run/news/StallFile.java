@@ -16,7 +16,7 @@ final class StallFile {
     }
 
     /**
-     * Writes the file, if the disk has room.
+     * Writes the file; a full disk has no effect on the run.
      *
      * @return a sentence on the stall, with the name of the file
      */

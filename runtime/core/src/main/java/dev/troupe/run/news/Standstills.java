@@ -10,7 +10,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.function.LongSupplier;
 
-/** The watch over a run that has begun: it finds stalls, and draws each one. Belongs to the coordinator. */
+/** The watch over a run that has begun: it finds stalls, and draws each one. Thread rule: the coordinator's thread. */
 public final class Standstills {
     private final TrainingPlan plan;
     private final Path directory;
@@ -20,11 +20,9 @@ public final class Standstills {
     private StallWatch watch;
 
     /**
-     * Watches a run.
-     *
      * @param directory the directory of the run, for the drawing
      * @param timeout the longest wait for a message
-     * @param hangTimeout the longest time without a beat of a rank that computes; zero for no limit
+     * @param hangTimeout the longest time without a beat of a rank that computes; zero: unlimited
      * @param clock nanoseconds
      */
     public Standstills(TrainingPlan plan, Path directory, Duration timeout, Duration hangTimeout, LongSupplier clock,
@@ -37,7 +35,7 @@ public final class Standstills {
         begin(longestKernelNanos);
     }
 
-    /** An epoch begins; a kernel takes at most this time. */
+    /** Begins an epoch; a kernel takes at most this time. */
     public void begin(long longestKernelNanos) {
         watch = new StallWatch(plan.rankCount(), timeout.toNanos(), hangTimeout.toNanos(), longestKernelNanos,
                 clock.getAsLong());
@@ -47,12 +45,12 @@ public final class Standstills {
         watch.onStatus(status, clock.getAsLong());
     }
 
-    /** A checkpoint for which ranks may be waiting has progressed. */
+    /** Records progress of a checkpoint for which ranks may wait. */
     public void onMoved() {
         watch.onMoved(clock.getAsLong());
     }
 
-    /** Returns the event of a stall; empty while the run progresses. */
+    /** Returns the event of a stall; empty if the run progresses. */
     public Optional<RunEvent> look(RunMachine machine) {
         return watch.stall(clock.getAsLong()).map(stall -> {
             String sentence = StallFile.write(directory, plan, machine.epoch(), machine.stepsDone(),

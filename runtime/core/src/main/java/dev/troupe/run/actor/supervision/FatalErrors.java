@@ -8,10 +8,10 @@ import org.apache.pekko.actor.typed.TypedActorContext;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 
 /**
- * Turns the errors that Pekko takes for fatal, such as a missing class, into a failure of the one actor that met them. An
- * actor that throws one of them never ends, its system neither, and in a system of a program Pekko ends the whole process.
+ * The conversion of errors that Pekko treats as fatal, such as a missing class, into a failure of the actor that met them.
+ * Otherwise neither the actor nor its system would end, and in a system of a program Pekko would end the whole process.
  *
- * <p>Thread rule: as of the actor.
+ * <p>Thread rule: the actor's.
  */
 public final class FatalErrors<T> extends BehaviorInterceptor<T, T> {
     private FatalErrors(Class<T> messages) {

@@ -1,2 +1,2 @@
-/** The border between what an actor runs and the actor system that it runs in. */
+/** The border between actors and their actor system. */
 package dev.troupe.run.actor.supervision;

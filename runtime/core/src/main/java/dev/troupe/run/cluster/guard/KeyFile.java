@@ -27,7 +27,7 @@ import java.util.function.Consumer;
 
 /**
  * The file of a run's key, in the directory that its nodes share; no other user can read it. The first node that needs the
- * key makes it, and a resumed run keeps it.
+ * key creates it, and a resumed run keeps it.
  */
 public final class KeyFile {
     private static final long LOOK_AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
@@ -39,7 +39,7 @@ public final class KeyFile {
     }
 
     /**
-     * Returns the key of the run. Makes the directory and the key if they are missing.
+     * Returns the key of the run. Creates the directory and the key if they are missing.
      *
      * @param directory of the run
      * @throws UsageException if the directory cannot be written to, or the file has no valid key
@@ -107,7 +107,7 @@ public final class KeyFile {
         }
     }
 
-    /** Makes the file; returns whether it was not there. */
+    /** Creates the file; returns false if it existed. */
     private static boolean make(Path file) throws IOException {
         byte[] secret = new byte[RunKey.SECRET_BYTES];
         new SecureRandom().nextBytes(secret);
@@ -123,7 +123,7 @@ public final class KeyFile {
     }
 
     /**
-     * Returns the directory of the run, as a coordinator names it: a node writes to its own alone.
+     * Returns the directory of the run as the coordinator names it, after the check that it is this node's own.
      *
      * @throws UsageException if it is another, or does not exist
      */

@@ -16,15 +16,15 @@ import org.apache.pekko.serialization.SerializerWithStringManifest;
 import org.apache.pekko.serialization.Serializers;
 
 /**
- * A serializer of Pekko that makes messages end with a proof that their sender has the run's key. Every message between
- * processes passes through a serializer, the handshake of a connection and the cluster's own included: what has no proof is
- * dropped before anything of it is read. Any thread.
+ * A serializer of Pekko that ends each message with a proof that its sender has the run's key. Every message between
+ * processes passes through a serializer, including handshakes and the cluster's own. A message without a proof is dropped
+ * before any of it is parsed. Thread rule: any thread.
  */
 public final class SealedSerializer extends SerializerWithStringManifest {
     private static final String SERIALIZERS = "pekko.actor.serializers";
-    /** The serializers as Pekko's libraries name them. */
+    /** The configuration path of the wrapped serializers, as Pekko's libraries name them. */
     private static final String INSIDE = "troupe.sealed";
-    /** Of Java's own serialization, which is off: Pekko replaces it by one that refuses. */
+    /** Java's own serialization, which is off: Pekko replaces it by one that refuses. */
     private static final String JAVA = "java";
 
     private final Serializer inside;
@@ -40,14 +40,14 @@ public final class SealedSerializer extends SerializerWithStringManifest {
         }
     }
 
-    /** Pekko finds this class through its configuration. */
+    /** The constructor for Pekko, which finds this class through its configuration. */
     public SealedSerializer(ExtendedActorSystem system, String name) {
         this.inside = instance(system, name, system.settings().config().getString(INSIDE + "." + name));
         this.key = system.settings().setup().get(Key.class).orElseThrow().key;
         this.purpose = "control " + inside.identifier() + " ";
     }
 
-    /** Returns the key as an actor system takes it. */
+    /** Returns the key as a setup of an actor system. */
     public static Setup key(RunKey key) {
         return new Key(key);
     }
@@ -63,7 +63,7 @@ public final class SealedSerializer extends SerializerWithStringManifest {
         return ConfigFactory.parseMap(sealed).withFallback(settings);
     }
 
-    /** Makes a serializer as Pekko does, which has three ways. */
+    /** Creates a serializer by the constructor that it has, as Pekko does. */
     private static Serializer instance(ExtendedActorSystem system, String name, String className) {
         try {
             Class<?> type = Class.forName(className, true, system.dynamicAccess().classLoader());
@@ -117,7 +117,7 @@ public final class SealedSerializer extends SerializerWithStringManifest {
         return inside.fromBinary(bytes);
     }
 
-    /** The log contains its message; a stack would add nothing. */
+    /** The refusal of a message without a valid proof. Only its message is logged; a stack would add nothing. */
     private static final class Stranger extends NotSerializableException {
         private static final long serialVersionUID = 1L;
 

@@ -7,8 +7,8 @@ import org.apache.pekko.event.EventStream;
 import org.apache.pekko.event.slf4j.Slf4jLoggingFilter;
 
 /**
- * Drops lines of Pekko's log: a stranger cannot fill the log with bad messages, and the sealing of every serializer is no
- * news. Any thread.
+ * The filter of Pekko's log. It limits the lines on invalid messages, so that a stranger cannot fill the log, and drops the
+ * warnings about replaced serializers. Thread rule: any thread.
  */
 public final class StrangersFilter extends Slf4jLoggingFilter {
     private static final String SERIALIZATION = "org.apache.pekko.serialization.Serialization";
@@ -17,7 +17,6 @@ public final class StrangersFilter extends Slf4jLoggingFilter {
 
     private final AtomicLong lastNanos = new AtomicLong(System.nanoTime() - BETWEEN_NANOS);
 
-    /** Pekko finds this class through its configuration. */
     public StrangersFilter(ActorSystem.Settings settings, EventStream events) {
         super(settings, events);
     }

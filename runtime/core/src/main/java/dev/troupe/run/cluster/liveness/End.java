@@ -4,6 +4,6 @@ package dev.troupe.run.cluster.liveness;
 public enum End {
     /** The process sent a goodbye. */
     IN_ORDER,
-    /** The connection closed without a goodbye, and its port is closed, or belongs to a process that was started since. */
+    /** The connection closed without a goodbye, and its port is closed, or belongs to a later process. */
     WITHOUT_A_WORD
 }

@@ -9,8 +9,8 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The first message of either side of a liveness connection: a magic number, the process's number, and cluster and node
- * as UTF-8 with their lengths before them; all numbers big-endian.
+ * The first message of either side of a liveness connection: a magic number, the number of the process, and cluster and node
+ * as UTF-8 after their lengths; all numbers are big-endian.
  *
  * @param cluster the name of the cluster
  * @param peer the process that sends the hello
@@ -21,7 +21,7 @@ record Hello(String cluster, Peer peer) {
     /** The longest name, since a stranger may claim any length. */
     private static final int LONGEST_NAME = 1024;
 
-    /** Written in one piece, so that it is one packet. */
+    /** Writes the message at once, so that it is one packet. */
     void write(OutputStream out) throws IOException {
         byte[] clusterName = cluster.getBytes(StandardCharsets.UTF_8);
         byte[] nodeName = peer.node().getBytes(StandardCharsets.UTF_8);
@@ -37,7 +37,7 @@ record Hello(String cluster, Peer peer) {
     /**
      * Waits for a hello.
      *
-     * @throws IOException if other bytes arrive, or none in the time that a read may take
+     * @throws IOException if other bytes arrive, or none within the read timeout
      */
     static Hello read(InputStream stream) throws IOException {
         DataInputStream in = new DataInputStream(stream);

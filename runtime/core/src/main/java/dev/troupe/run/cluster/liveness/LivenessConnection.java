@@ -34,7 +34,7 @@ final class LivenessConnection {
      * @param own the data port of the caller's node
      * @param patience longest wait for the connection, and for each answer
      * @throws java.net.ConnectException if its machine refuses the connection
-     * @throws IOException if there is no answer, or not from a node
+     * @throws IOException if there is no answer, or none from a node
      */
     static LivenessConnection dial(DataPort own, InetSocketAddress address, Hello self, Sockets sockets,
             Duration patience) throws IOException {
@@ -67,8 +67,8 @@ final class LivenessConnection {
     }
 
     /**
-     * Has the kernel ask the kernel of the other side every second, and break the connection if a question has no answer
-     * within another second. A kernel answers for a process that is stopped, starved or collects garbage.
+     * Sets TCP keep-alive to a probe every second; the kernel breaks the connection if a probe has no answer within another
+     * second. The other kernel answers even if its process is stopped, starved or collects garbage.
      */
     static void watchOver(Socket connection) throws IOException {
         connection.setKeepAlive(true);
@@ -108,7 +108,7 @@ final class LivenessConnection {
             socket.getOutputStream().write(GOODBYE);
             socket.getOutputStream().flush();
         } catch (IOException _) {
-            // The other side has ended already, or notices the end by itself.
+            // The other side has ended already, or notices the end itself.
         }
     }
 

@@ -18,17 +18,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The connections of a node to all other nodes of a cluster. The kernel closes the connections of a process that ends, for
- * any reason, so the others notice the end within milliseconds; a heartbeat that is missing means nothing for seconds.
+ * The connections of a node to all other nodes of a cluster. When a process ends, for any reason, the kernel closes its
+ * connections, so the others notice the end within milliseconds. Missing heartbeats are inconclusive for seconds.
  *
- * <p>Only the end of a process counts. A stopped or starved process still has its connections. If a connection breaks off
- * without a goodbye, the node is called again at once. If its machine refuses, or another process answers in its name, the
- * process has ended; if the process answers, it lives, and that call is the new connection; without any answer the failure
- * detector decides.
+ * <p>Only the end of a process counts; a stopped or starved process keeps its connections. If a connection breaks without a
+ * goodbye, the node is called again at once. If its machine refuses, or another process answers in its name, the process has
+ * ended. If the process answers, the call is the new connection. Without any answer the failure detector decides.
  *
- * <p>The kernels of the two machines question each other on every connection. If one does not answer, and then accepts no
- * connection either, the machine has failed or the network is cut: the node is silent. All other nodes are then called at
- * the same time, so that one cut is one piece of news. A process that is stopped or starved is never silent.
+ * <p>The kernels of both machines probe each other on every connection. If a kernel neither answers probes nor accepts a
+ * connection, the machine has failed or the network is cut: the node is silent. All other nodes are then called at the same
+ * time, so that a cut is noticed as a whole. A stopped or starved process is never silent.
  *
  * <p>Thread rule: any thread. Each connection has a virtual thread, which waits in a read.
  */
@@ -37,27 +36,27 @@ public final class LivenessConnections implements AutoCloseable {
     @FunctionalInterface
     public interface Listener {
         /**
-         * The process of a node has ended; called once, on a thread of the connection.
+         * Reports that the process of a node has ended; called once, on a thread of the connection.
          *
-         * @param seen the evidence, in words
+         * @param seen the evidence, as text
          */
         void onEnd(Peer peer, End end, String seen);
 
-        /** The machine of a node does not answer, or does so again; called on any thread. */
+        /** Reports whether the machine of a node does not answer; called on any thread. */
         default void onSilence(Peer peer, boolean isSilent) {
         }
     }
 
     private static final Logger LOG = LoggerFactory.getLogger(LivenessConnections.class);
 
-    /** The patience with a node that has just started, perhaps on a machine on which all nodes start at once. */
+    /** The answer timeout of a node that has just started, perhaps while all nodes of its machine start. */
     private static final Duration GREETING = Duration.ofSeconds(5);
-    /** The patience with a node that is known to be up, over a network. */
+    /** The answer timeout of a node that is known to be up, over a network. */
     private static final Duration ANSWER = Duration.ofMillis(300);
     /** A process that is ending may close its connections some milliseconds before its port. */
     private static final Duration BETWEEN_LOOKS = Duration.ofMillis(20);
     private static final Duration LOOKING = Duration.ofSeconds(1);
-    /** The patience with a kernel; two questions may be lost. */
+    /** The answer timeout of a kernel; two questions may be lost. */
     private static final Duration KERNEL_ANSWER = Duration.ofMillis(250);
     private static final int KERNEL_QUESTIONS = 2;
     /** The pause after a node could not be reached. */
@@ -68,12 +67,9 @@ public final class LivenessConnections implements AutoCloseable {
     private final Sockets sockets;
     private final DataPort port;
     private final Set<LivenessConnection> open = ConcurrentHashMap.newKeySet();
-    /**
-     * The processes that a thread of this node calls, one thread for each, so that two nodes never have more than two
-     * connections.
-     */
+    /** The processes that a thread of this node calls, one thread for each: two nodes have at most two connections. */
     private final Set<Peer> called = ConcurrentHashMap.newKeySet();
-    /** Processes that have ended, or are no members any more; such a process never comes back. */
+    /** Processes that have ended, or are no longer members; such a process never returns. */
     private final Set<Peer> gone = ConcurrentHashMap.newKeySet();
     private final Set<Peer> silent = ConcurrentHashMap.newKeySet();
     private volatile boolean isCut;
@@ -82,7 +78,7 @@ public final class LivenessConnections implements AutoCloseable {
     private volatile boolean isClosed;
 
     /**
-     * Makes the connections of a node. Callers wait until {@link #begin}.
+     * Creates the connections of a node. Callers wait until {@link #begin}.
      *
      * @param port the node's data port, which is closed with the connections
      */
@@ -104,23 +100,20 @@ public final class LivenessConnections implements AutoCloseable {
         port.answer(DataPort.Use.LIVENESS, this::answer);
     }
 
-    /**
-     * A process has become a member of the cluster and needs a connection. Of two nodes the one that is first in the
-     * file calls.
-     */
+    /** Connects to a process that has become a member. Of two nodes the one that is first in the file calls. */
     public void reach(Peer peer) {
         if (isOther(peer.node()) && cluster.indexOf(self.name()) < cluster.indexOf(peer.node())) {
             Thread.ofVirtual().name("liveness-" + peer.node()).start(() -> hold(peer, false));
         }
     }
 
-    /** A process is no member of the cluster any more. */
+    /** Forgets a process that is no longer a member. */
     public void forget(Peer peer) {
         gone.add(peer);
         silent.remove(peer);
     }
 
-    /** Sends all a goodbye. Callers are refused from now on, so call this when no other node waits for this one. */
+    /** Sends a goodbye to all. Callers are refused from now on, so this is called when no other node waits for this one. */
     @Override
     public void close() {
         isClosed = true;
@@ -128,7 +121,7 @@ public final class LivenessConnections implements AutoCloseable {
         open.forEach(LivenessConnection::sayGoodbye);
     }
 
-    /** Behaves for a time as if the network were cut: a fault on purpose. Returns at once. */
+    /** Behaves for a time as if the network were cut: an injected fault. Returns at once. */
     public void cut(Duration length) {
         isCut = true;
         Thread.ofVirtual().name("liveness-cut").start(() -> {
@@ -195,7 +188,7 @@ public final class LivenessConnections implements AutoCloseable {
         return isClosed || gone.contains(peer);
     }
 
-    /** Waits for the end of a connection; returns whether it broke off. */
+    /** Waits for the end of a connection; returns whether it broke. */
     private boolean follow(LivenessConnection line) {
         Peer peer = line.hello().peer();
         open.add(line);
@@ -212,7 +205,7 @@ public final class LivenessConnections implements AutoCloseable {
         return !isOver(peer);
     }
 
-    /** Handles a broken connection: if it broke for silence, the other nodes are looked for at the same time. */
+    /** Handles a broken connection: if the node is silent, the other nodes are called at the same time. */
     private void lookForAll(Peer first) {
         if (!isKernelSilent(first, 1)) {
             return;
@@ -274,7 +267,7 @@ public final class LivenessConnections implements AutoCloseable {
         return Optional.empty();
     }
 
-    /** Returns a new connection to a process after its connection broke off; empty if it has ended. */
+    /** Returns a new connection to a process after its connection broke; empty if it has ended. */
     private Optional<LivenessConnection> lookFor(Peer peer) {
         long sinceNanos = System.nanoTime();
         while (!isOver(peer) && System.nanoTime() - sinceNanos < LOOKING.toNanos()) {
@@ -305,7 +298,7 @@ public final class LivenessConnections implements AutoCloseable {
         return line;
     }
 
-    /** The address is looked up for each call, since a pod that was started again has another one. */
+    /** Returns a node's address, resolved for each call, since a restarted pod has a new one. */
     private InetSocketAddress address(Peer peer) {
         NodeSpec node = cluster.node(peer.node());
         return new InetSocketAddress(node.host(), node.dataPort());

@@ -4,8 +4,8 @@ import java.io.IOException;
 import java.net.Socket;
 
 /**
- * The layer under a liveness connection on either side: the plain connection, or TLS over it. Any thread; a call may
- * wait as long as the connection's timeout lets a read wait.
+ * The layer under a liveness connection on either side: the plain connection, or TLS over it. Thread rule: any thread; a
+ * call may wait for the connection's read timeout.
  */
 public interface Sockets {
     /** The plain connection. */

@@ -1,2 +1,2 @@
-/** The connections by which nodes notice that another one's process has ended: sockets and threads, no actor. */
+/** The connections by which nodes notice that the process of another node has ended: sockets and threads, no actor. */
 package dev.troupe.run.cluster.liveness;

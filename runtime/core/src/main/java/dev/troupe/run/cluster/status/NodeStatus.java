@@ -6,8 +6,6 @@ import java.util.Optional;
 /**
  * The status of a node.
  *
- * @param node its name
- * @param ranks the ranks that it hosts
  * @param epoch the incarnation of the pipeline
  * @param progress the progress of the run; only the coordinator's node knows it
  * @param awaited the missing nodes without which the run cannot begin; only the coordinator's node knows them
@@ -27,10 +25,10 @@ public record NodeStatus(String node, List<Integer> ranks, int epoch, Optional<P
     /**
      * The progress of a run.
      *
-     * @param stepsDone the steps that were committed
+     * @param stepsDone the committed steps
      * @param loss the loss of the last step
      * @param tokensPerSecond the speed of the last step
-     * @param notices sentences on what slows the run down
+     * @param notices sentences on causes of a slow run
      */
     public record Progress(long stepsDone, double loss, double tokensPerSecond, List<String> notices) {
         public Progress {
@@ -46,7 +44,7 @@ public record NodeStatus(String node, List<Integer> ranks, int epoch, Optional<P
         return new NodeStatus(node, ranks, newEpoch, progress, awaited);
     }
 
-    /** Returns the same status, in a run that waits for other nodes; for none, if it begins. */
+    /** Returns the status in a run that waits for these nodes; empty if it begins. */
     public NodeStatus awaiting(List<String> missing) {
         return new NodeStatus(node, ranks, epoch, progress, missing);
     }

@@ -7,7 +7,7 @@ import org.apache.pekko.actor.ActorSystem;
 import org.apache.pekko.actor.ExtendedActorSystem;
 import org.apache.pekko.actor.Extension;
 
-/** The status that a node's management port returns. Any thread may read and write. */
+/** The status that a node's management port returns. Thread rule: any thread. */
 public final class StatusBoard implements Extension {
     private static final Id ID = new Id();
 

@@ -6,13 +6,12 @@ import dev.troupe.run.news.RunListener;
 import dev.troupe.run.news.RunNews;
 import java.util.List;
 
-/** The news of a run in the status of its coordinator's node. Thread rule: the rule of any listener. */
+/** The listener that shows the news of a run in the status of its coordinator's node. Thread rule: as for any listener. */
 public final class StatusNews implements RunListener {
     private final StatusBoard board;
     private final RunFacts run;
     private final LastingNotices notices = new LastingNotices();
 
-    /** Creates the listener that changes the status of a node. */
     public StatusNews(StatusBoard board, RunFacts run) {
         this.board = board;
         this.run = run;

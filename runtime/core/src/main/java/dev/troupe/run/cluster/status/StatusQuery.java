@@ -11,7 +11,7 @@ import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.Optional;
 
-/** Asks nodes for their status. Any thread. */
+/** The client that asks nodes for their status. Thread rule: any thread. */
 public final class StatusQuery implements AutoCloseable {
     private static final Duration PATIENCE = Duration.ofSeconds(3);
 
@@ -19,8 +19,6 @@ public final class StatusQuery implements AutoCloseable {
     private final String scheme;
 
     /**
-     * Asks the nodes of a cluster.
-     *
      * @param tls the certificates of the cluster, if it has any
      * @throws dev.troupe.plan.UsageException if one cannot be read
      */

@@ -16,7 +16,7 @@ public final class StatusRoutes {
     private StatusRoutes() {
     }
 
-    /** Returns routes, and the status of a node in addition. */
+    /** Adds the status of a node to routes. */
     public static Routes with(Routes routes, ActorSystem system) {
         return routes.with(PATH, _ -> Answer.text(Answer.JSON, json(StatusBoard.of(system).status())));
     }
@@ -29,7 +29,6 @@ public final class StatusRoutes {
         }
     }
 
-    /** Reads the answer of a node. */
     static NodeStatus read(String json) throws JsonProcessingException {
         return JSON.readValue(json, NodeStatus.class);
     }

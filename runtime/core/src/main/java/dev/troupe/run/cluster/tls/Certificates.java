@@ -26,8 +26,8 @@ import javax.net.ssl.TrustManagerFactory;
 import javax.net.ssl.X509TrustManager;
 
 /**
- * The certificate files of a node. They are read again for every connection, so a wrong file would show only by the fact
- * that no node joins: the files are checked at the start.
+ * The certificate files of a node. They are checked at the start: they are read again for every connection, so a wrong file
+ * would otherwise only keep nodes from joining.
  */
 public final class Certificates {
     private static final String CERTIFICATE = "cluster.tls.certificate";
@@ -65,7 +65,7 @@ public final class Certificates {
     }
 
     /**
-     * Returns the context by which a connection shows the certificate, and checks the other side's against the authority.
+     * Returns the context of a connection that shows the certificate, and checks the other side's against the authority.
      *
      * @throws UsageException if a file cannot be read now
      */
@@ -83,8 +83,8 @@ public final class Certificates {
     }
 
     /**
-     * Returns the context of a server that shows the certificate and asks for none. The files are read for every
-     * connection, so that they can be renewed.
+     * Returns the context of a server that shows the certificate and requests none. The files are read for every connection,
+     * so that they can be renewed.
      */
     public static SSLContext server(TlsSpec tls) {
         return new RenewedContext(() -> context(tls));

@@ -20,7 +20,7 @@ public final class EncryptionRate {
     private EncryptionRate() {
     }
 
-    /** Measures for a quarter of a second; returns the best rate in bytes a second. Keys and data are zeros. */
+    /** Measures for a quarter of a second; returns the best rate in bytes per second. Keys and data are zeros. */
     public static double measure() {
         byte[] record = new byte[RECORD];
         byte[] encrypted = new byte[RECORD + TAG_BITS / Byte.SIZE];

@@ -17,8 +17,8 @@ import javax.net.ssl.SSLSession;
 import javax.net.ssl.SSLSocket;
 
 /**
- * TLS as on the control plane: each side shows a certificate, and accepts only one of the same authority that has a subject
- * or alternative name in common with its own. The files are read for every connection, so that they can be renewed.
+ * Mutual TLS by the rule of the control plane: a certificate must be of the same authority, and have a subject or
+ * alternative name in common with the node's own. The files are read for every connection, so that they can be renewed.
  */
 public final class MutualTls implements Sockets, Security {
     private final TlsSpec files;

@@ -17,8 +17,8 @@ import javax.net.ssl.X509ExtendedTrustManager;
 import javax.net.ssl.X509TrustManager;
 
 /**
- * Trusts a certificate of the cluster's authority that has a subject or alternative name in common with this node's own,
- * under whatever address its owner is asked: the rule of the control plane. Any thread.
+ * The trust manager of the control plane's rule: a certificate must be of the cluster's authority, and have a subject or
+ * alternative name in common with this node's own. The address of its owner does not matter. Thread rule: any thread.
  */
 final class NamesInCommon extends X509ExtendedTrustManager {
     private final X509TrustManager authority;
@@ -30,9 +30,7 @@ final class NamesInCommon extends X509ExtendedTrustManager {
     }
 
     /**
-     * Requires a name in common.
-     *
-     * @throws CertificateException if there is none
+     * @throws CertificateException if there is no name in common
      */
     static void require(X509Certificate own, X509Certificate other) throws CertificateException {
         Set<String> ours = names(own);

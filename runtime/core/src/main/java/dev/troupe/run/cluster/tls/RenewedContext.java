@@ -13,7 +13,7 @@ import javax.net.ssl.SSLSessionContext;
 import javax.net.ssl.SSLSocketFactory;
 import javax.net.ssl.TrustManager;
 
-/** A context of TLS that is another one for each connection. Any thread. */
+/** A TLS context that is created anew for each connection. Thread rule: any thread. */
 final class RenewedContext extends SSLContext {
     RenewedContext(Supplier<SSLContext> present) {
         super(new Spi(present), null, "TLS");
