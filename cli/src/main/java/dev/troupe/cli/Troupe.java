@@ -19,7 +19,7 @@ import picocli.CommandLine.ParameterException;
 
 /** The entry point of the command {@code troupe}, with all its subcommands. */
 @Command(name = "troupe", mixinStandardHelpOptions = true, versionProvider = Version.class, subcommands = {
-        TrainCommand.class, ScheduleCommand.class, CompareCommand.class, LayoutCommand.class,
+        TrainCommand.class, ScheduleCommand.class, CompareCommand.class, ProfileCommand.class, LayoutCommand.class,
         ChaosCommand.class, VerifyCommand.class, LaunchCommand.class, NodeCommand.class, StatusCommand.class,
         PageCommand.class, BisectCommand.class, ReplayCommand.class,
         TokenizeCommand.class, EvalCommand.class, GenerateCommand.class, ExportCommand.class, MediaDriverCommand.class,

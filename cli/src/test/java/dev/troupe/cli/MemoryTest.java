@@ -11,9 +11,14 @@ import dev.troupe.plan.prepare.BuiltInCorpus;
 import dev.troupe.plan.prepare.PreparedRun;
 import dev.troupe.plan.prepare.RunRequest;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeSet;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -62,10 +67,15 @@ class MemoryTest {
                 "parallel.schedule=" + schedule, "training.microbatch-size=1", "training.recompute=" + recompute,
                 "training.steps=3", "training.validate-every=1");
         settings.addAll(List.of(more));
+        assertTakesWhatItAnnounces(directory.resolve("run"), settings);
+    }
+
+    /** Returns for each rank the bytes of its engine that were announced, and those that were taken. */
+    private List<long[]> assertTakesWhatItAnnounces(Path run, List<String> settings) {
         List<RankMemory> announced = announced(settings).ranks();
         CountingEngineProvider.takePeaks();
         CountingEngineProvider.takeWarmUpPeaks();
-        Execution.train(directory.resolve("run"), settings).requireDone();
+        Execution.train(run, settings).requireDone();
         // The first engine was asked for sizes, and held nothing; the last ones, if any, exported the model.
         List<Long> taken = CountingEngineProvider.takePeaks();
         assertEquals(0, taken.getFirst());
@@ -74,6 +84,7 @@ class MemoryTest {
         List<Long> warmUp = CountingEngineProvider.takeWarmUpPeaks();
         assertEquals(announced.size(), warmUp.size());
         assertTrue(warmUp.stream().allMatch(bytes -> bytes > 0 && bytes <= largest), warmUp + " of " + largest);
+        List<long[]> both = new ArrayList<>();
         for (RankMemory rank : announced) {
             long bytes = taken.get(rank.rank() + 1);
             String numbers = rank + " took " + bytes;
@@ -81,7 +92,45 @@ class MemoryTest {
             assertTrue(bytes <= ofTheEngine, numbers);
             // How many tensors wait for the transport depends on who is quicker.
             assertTrue(bytes >= ofTheEngine - rank.boundary(), numbers);
+            both.add(new long[]{ofTheEngine, bytes});
         }
+        return both;
+    }
+
+    /** Fifty cuts of 14 layers, between halves of blocks too, of which the largest stage has up to 11. */
+    @Test
+    void shouldTakeTheAnnouncedMemoryOfUnevenLayoutsWithinAPercent() {
+        List<String> model = List.of("engine.kind=" + CountingEngineProvider.KIND, "model.layers=6", "model.hidden=128",
+                "model.heads=4", "model.sequence-length=8", "training.microbatch-size=1",
+                "training.global-batch-size=4", "training.steps=1", "training.validate-every=0",
+                "training.checkpoint-every=0");
+        List<String> letters = List.of("E", "a", "m", "a", "m", "a", "m", "a", "m", "a", "m", "a", "m", "L");
+        Random drawn = new Random(45);
+        for (int draw = 0; draw < 50; draw++) {
+            int virtualStages = 1 + draw % 2;
+            int ranks = virtualStages == 1 ? 2 + drawn.nextInt(3) : 2;
+            String layout = layout(letters, ranks * virtualStages, drawn);
+            List<String> settings = new ArrayList<>(model);
+            settings.addAll(List.of("parallel.pipeline=" + ranks, "parallel.virtual-stages=" + virtualStages,
+                    "parallel.schedule=" + (virtualStages == 1 ? "1f1b" : "interleaved-1f1b"),
+                    "parallel.layout=" + layout));
+            List<long[]> both = assertTakesWhatItAnnounces(directory.resolve("run-" + draw), settings);
+            long[] heaviest = both.stream().max(Comparator.comparingLong(one -> one[1])).orElseThrow();
+            assertTrue(heaviest[0] - heaviest[1] <= heaviest[1] / 100,
+                    () -> layout + ": announced " + heaviest[0] + ", taken " + heaviest[1]);
+        }
+    }
+
+    private static String layout(List<String> letters, int stageCount, Random drawn) {
+        Set<Integer> borders = new TreeSet<>();
+        while (borders.size() < stageCount - 1) {
+            borders.add(1 + drawn.nextInt(letters.size() - 1));
+        }
+        StringBuilder layout = new StringBuilder();
+        for (int layer = 0; layer < letters.size(); layer++) {
+            layout.append(borders.contains(layer) ? "|" : "").append(letters.get(layer));
+        }
+        return layout.toString();
     }
 
     @ParameterizedTest

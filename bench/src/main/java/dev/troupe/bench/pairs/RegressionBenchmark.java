@@ -59,6 +59,11 @@ public final class RegressionBenchmark implements Callable<Integer> {
     @Option(names = "-s", paramLabel = "key=value", description = "As for troupe train, for both. May be repeated.")
     private List<String> settings = List.of();
 
+    @Option(names = "--ours", paramLabel = "key=value", description = {
+            "As for troupe train, for this tree alone; with this tree as COMMIT too, the two differ in it only. May be"
+                    + " repeated."})
+    private List<String> ours = List.of();
+
     private final PrintStream output;
 
     /** Prints to the standard output. */
@@ -102,11 +107,15 @@ public final class RegressionBenchmark implements Callable<Integer> {
         all.add("data.path=" + text);
         all.add("training.steps=" + factor * (warmupSteps + steps));
         all.addAll(settings);
+        List<String> forUs = new ArrayList<>(all);
+        forUs.addAll(ours);
         CommitPairs measured = new CommitPairs(training);
         for (int pair = 0; pair < pairs; pair++) {
             boolean isOursFirst = pair % 2 == 0;
-            TimedSteps first = CommandRun.of(isOursFirst ? here : there, all, factor * warmupSteps);
-            TimedSteps second = CommandRun.of(isOursFirst ? there : here, all, factor * warmupSteps);
+            TimedSteps first = CommandRun.of(isOursFirst ? here : there, isOursFirst ? forUs : all,
+                    factor * warmupSteps);
+            TimedSteps second = CommandRun.of(isOursFirst ? there : here, isOursFirst ? all : forUs,
+                    factor * warmupSteps);
             measured.add(isOursFirst ? first : second, isOursFirst ? second : first);
             System.err.println(String.format(Locale.ROOT, "%s, pair %d: %.3f", training, pair + 1,
                     measured.latestRatio()));

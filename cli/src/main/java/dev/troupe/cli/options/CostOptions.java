@@ -1,9 +1,16 @@
 package dev.troupe.cli.options;
 
 import dev.troupe.plan.UsageException;
+import dev.troupe.plan.profile.LayoutByCosts;
+import dev.troupe.plan.profile.Profile;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.drawing.TimeScale;
 import dev.troupe.schedule.lowering.AddRecompute;
+import dev.troupe.schedule.search.Borders;
+import dev.troupe.schedule.search.Candidate;
+import dev.troupe.schedule.search.PlanningProblem;
+import dev.troupe.schedule.search.SimulatedPartition;
+import dev.troupe.schedule.search.Unit;
 import dev.troupe.schedule.simulator.Costs;
 import dev.troupe.schedule.simulator.Hop;
 import dev.troupe.schedule.simulator.StageCost;
@@ -32,6 +39,10 @@ public final class CostOptions {
     @Option(names = "--costs", defaultValue = "1,1,1", paramLabel = "F,I,W", description = {
             "What a forward, a backward for the input and one for the weights take, in any unit, of all stages; or of each, parted by ':' as in 1,1,1:2,2,2; or the path of a CSV with a line F,I,W for each stage. Default: 1,1,1."})
     private String costs;
+
+    @Option(names = "--profile", paramLabel = "FILE", description = {
+            "A profile of ./troupe profile, in place of --costs: its layers are cut into the stages with the shortest step, and a unit is a microsecond."})
+    private Path profile;
 
     @Option(names = "--recompute", paramLabel = "R", description = {
             "Time of a forward that is computed again for its backward, in the same unit: inside B or I, or as RECOMPUTE before it if the plan has such actions. Default: 0, and in a plan with RECOMPUTE as long as the forward."})
@@ -64,6 +75,9 @@ public final class CostOptions {
         if (recompute != null && !(recompute >= 0 && recompute <= MOST)) {
             throw new UsageException("--recompute must be a number from 0 to a million, but found " + recompute);
         }
+        if (profile != null) {
+            return measured(plan);
+        }
         List<List<Double>> stages = stages();
         if (stages.size() != 1 && stages.size() != stageCount) {
             throw new UsageException("--costs must be one F,I,W for all stages or one for each, but the plan has "
@@ -79,6 +93,24 @@ public final class CostOptions {
             double again = recompute != null ? recompute : replaysAny(plan) ? stage.getFirst() : 0;
             costs.add(new StageCost(nanos(stage.get(0)), nanos(stage.get(1)), nanos(stage.get(2)), bytes)
                     .replaying(nanos(again), plan.replaysAhead(costs.size())));
+        }
+        return new Costs(costs, (_, _) -> way);
+    }
+
+    private Costs measured(Plan plan) {
+        List<Unit> units = Profile.read(profile).units();
+        if (plan.stageCount() > units.size()) {
+            throw new UsageException(profile + " has " + units.size() + " layers, which make at most as many stages,"
+                    + " but the plan has " + plan.stageCount());
+        }
+        Hop way = way();
+        PlanningProblem problem = LayoutByCosts.onEqualMachines(units, plan.rankCount(), way);
+        Candidate best = new SimulatedPartition(problem)
+                .refine(new Candidate(plan, Borders.uniform(units.size(), plan.stageCount())));
+        List<StageCost> costs = new ArrayList<>();
+        for (StageCost stage : problem.costs(best).stages()) {
+            long again = recompute != null ? nanos(recompute) : replaysAny(plan) ? stage.forwardNanos() : 0;
+            costs.add(stage.replaying(again, plan.replaysAhead(costs.size())));
         }
         return new Costs(costs, (_, _) -> way);
     }

@@ -19,7 +19,7 @@ public final class SettingValues {
         List<String> engines = Stream.concat(Stream.of(EngineSpec.AUTO),
                 EngineChoice.installed().stream().map(EngineProvider::kind)).toList();
         Map<String, List<String>> names = Map.of("parallel.schedule", Schedules.names(), "engine.kind", engines,
-                "cluster.nodes[].engine", engines, "parallel.layout", List.of("uniform", "parameters"),
+                "cluster.nodes[].engine", engines, "parallel.layout", List.of("uniform", "parameters", "measured"),
                 "training.loss-scale", List.of("none", "dynamic"), "training.zero", List.of("0", "1", "2", "3"),
                 "data.token-bytes", List.of("0", "2", "4"));
         return keys.stream().map(key -> key.choices().isEmpty()

@@ -40,7 +40,8 @@ public record ParallelSpec(int pipeline, int tensor, int data, boolean sequence,
         ParallelSpec spec = new ParallelSpec(pipeline, values.integer("parallel.tensor", 1, MOST_RANKS),
                 values.integer("parallel.data", 1, MOST_RANKS), values.flag("parallel.sequence"),
                 virtualStages(values, schedule), schedule,
-                values.text("parallel.layout", Texts.NOT_EMPTY, "uniform, parameters or a layout string"),
+                values.text("parallel.layout", Texts.NOT_EMPTY,
+                        "uniform, parameters, measured, costs(...) or a layout string"),
                 values.flag("parallel.split-cool-down"), OverlapSpec.read(values), replicas(values, pipeline));
         spec.checkWorld(values);
         return spec;

@@ -1,7 +1,9 @@
 package dev.troupe.plan;
 
 import dev.troupe.config.group.ParallelLayout;
+import dev.troupe.engine.DataType;
 import dev.troupe.model.ModelSpec;
+import dev.troupe.model.spec.Axis;
 import dev.troupe.model.spec.ParameterSpec;
 import dev.troupe.parallel.Zero;
 import dev.troupe.partition.Partition;
@@ -138,6 +140,11 @@ public record TrainingPlan(ParallelLayout ranks, boolean sharesSequence, Zero ze
 
     public ModelSpec model() {
         return partition.model();
+    }
+
+    /** Returns the bytes of an activation between two stages, [N x C]. */
+    public long boundaryBytes(DataType computeType) {
+        return (long) stageSettings.rows() * model().size(Axis.HIDDEN) * computeType.elementBytes();
     }
 
     @Override

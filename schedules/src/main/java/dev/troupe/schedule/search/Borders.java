@@ -1,5 +1,6 @@
 package dev.troupe.schedule.search;
 
+import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -28,6 +29,34 @@ public record Borders(List<Integer> sizes) {
             sizes.add(units / stages + (stage < units % stages ? 1 : 0)); // rounded down, and the rest
         }
         return new Borders(sizes);
+    }
+
+    /** Returns the number of partitions of units into stages, at most the greatest long. */
+    static long count(int units, int stages) {
+        BigInteger count = BigInteger.ONE;
+        for (int border = 1; border < stages; border++) { // a binomial coefficient: each division is exact
+            count = count.multiply(BigInteger.valueOf(units - border)).divide(BigInteger.valueOf(border));
+        }
+        return count.min(BigInteger.valueOf(Long.MAX_VALUE)).longValueExact();
+    }
+
+    /** Returns all partitions of units into stages, those with a small first stage first, then a small second one ... */
+    static List<Borders> all(int units, int stages) {
+        List<Borders> all = new ArrayList<>();
+        compose(units, stages, List.of(), all);
+        return all;
+    }
+
+    private static void compose(int units, int stages, List<Integer> begun, List<Borders> all) {
+        for (int size = stages == 1 ? units : 1; size <= units - stages + 1; size++) {
+            List<Integer> sizes = new ArrayList<>(begun);
+            sizes.add(size);
+            if (stages == 1) {
+                all.add(new Borders(sizes));
+            } else {
+                compose(units - size, stages - 1, sizes, all);
+            }
+        }
     }
 
     /** Returns the index of the first unit of a stage. */

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.family.InterleavedOneForwardOneBackward;
 import dev.troupe.schedule.family.OneForwardOneBackward;
+import dev.troupe.schedule.family.Schedules;
 import dev.troupe.schedule.simulator.Hop;
 import dev.troupe.schedule.simulator.StageCost;
 import java.util.ArrayList;
@@ -139,17 +140,51 @@ class PartitionTest {
     @Test
     void shouldFindTheBestOfAllPartitionsInSimulationAlmostAlways() {
         Random drawn = new Random(9);
+        Plan plan = new OneForwardOneBackward().plan(4, 1, 6);
+        List<Borders> all = compositions(12, 4);
+        assertEquals(165, all.size(), "more than are simulated");
         int best = 0;
         for (int draw = 0; draw < 300; draw++) {
-            PlanningProblem problem = problem(drawn, 8, 3);
-            Plan plan = new OneForwardOneBackward().plan(3, 1, 6);
-            Candidate found = new SimulatedPartition(problem, 200)
-                    .refine(new Candidate(plan, Borders.uniform(8, 3)));
-            long shortest = compositions(8, 3).stream()
-                    .mapToLong(borders -> problem.stepNanos(found.with(borders))).min().orElseThrow();
-            best += problem.stepNanos(found) == shortest ? 1 : 0;
+            PlanningProblem problem = problem(drawn, 12, 4);
+            best += isShortest(problem, all, new SimulatedPartition(problem, 150)
+                    .refine(new Candidate(plan, Borders.uniform(12, 4)))) ? 1 : 0;
         }
-        assertTrue(best >= 290, best + " of 300 are the best");
+        assertTrue(best >= 280, best + " of 300 are the best");
+    }
+
+    private static boolean isShortest(PlanningProblem problem, List<Borders> all, Candidate found) {
+        return problem.stepNanos(found) == all.stream().mapToLong(borders -> problem.stepNanos(found.with(borders)))
+                .min().orElseThrow();
+    }
+
+    /** Every count of 2 to 10 units and of stages that 1 to 5 ranks have, under five schedules. */
+    @Test
+    void shouldBeTheBestOfAllPartitionsInSimulationIfThereAreFew() {
+        Random drawn = new Random(17);
+        for (String schedule : List.of("gpipe", "1f1b", "zb-h1", "interleaved-1f1b", "zbv")) {
+            int virtualStages = schedule.equals("interleaved-1f1b") || schedule.equals("zbv") ? 2 : 1;
+            for (int ranks = 1; ranks <= 5; ranks++) {
+                Plan plan = Schedules.named(schedule).plan(ranks, virtualStages, 2 * ranks);
+                for (int units = Math.max(2, plan.stageCount()); units <= 10; units++) {
+                    List<Borders> all = compositions(units, plan.stageCount());
+                    for (int draw = 0; draw < 3; draw++) {
+                        PlanningProblem problem = problem(drawn, units, ranks);
+                        Candidate found = new SimulatedPartition(problem)
+                                .refine(new Candidate(plan, Borders.uniform(units, plan.stageCount())));
+                        assertTrue(isShortest(problem, all, found), () -> schedule + " with " + problem);
+                    }
+                }
+            }
+        }
+    }
+
+    @Test
+    void shouldCountAllPartitions() {
+        assertEquals(126, Borders.count(10, 5));
+        assertEquals(compositions(10, 5), Borders.all(10, 5));
+        assertEquals(1, Borders.count(3, 3));
+        assertEquals(0, Borders.count(2, 3));
+        assertEquals(Long.MAX_VALUE, Borders.count(400, 64));
     }
 
     @Test

@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
@@ -104,6 +105,33 @@ public record Partition(ModelSpec model, List<LayerRange> stages) {
      */
     public static Partition layout(ModelSpec model, int stageCount, String layout) {
         return new Partition(model, LayoutString.stages(layout, model, stageCount));
+    }
+
+    /** Returns the layout string of this partition, from which {@link #layout} reads the same. */
+    public String layout() {
+        return stages.stream().map(this::letters).collect(Collectors.joining("|"));
+    }
+
+    private String letters(LayerRange range) {
+        StringBuilder letters = new StringBuilder();
+        int blocks = 0;
+        for (int layer = range.first(); layer <= range.last() + 1; layer++) {
+            int end = layer;
+            while (end < range.last() && model.blockNumber(end + 1) == model.blockNumber(layer)) {
+                end++;
+            }
+            if (layer <= range.last() && model.layers().get(layer).isHalf() && isWhole(layer, end)) {
+                blocks++;
+                layer = end;
+                continue;
+            }
+            letters.append(blocks > 3 ? "t*" + blocks : "t".repeat(blocks));
+            blocks = 0;
+            if (layer <= range.last()) {
+                letters.append(model.layers().get(layer).letter());
+            }
+        }
+        return letters.toString();
     }
 
     public int stageCount() {

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -72,12 +73,29 @@ class PartitionTest {
                 assertEveryLayerOnce(partition, stageCount);
                 assertEquals(layout.toString().replace("am", "t"), drawn(partition));
                 assertEquals(partition, Partition.of(model, stageCount, drawn(partition)));
+                assertEquals(partition, Partition.of(model, stageCount, partition.layout()));
                 long balanced = largest(Partition.byParameters(model, stageCount));
                 assertTrue(balanced <= largest(partition), () -> "balanced " + balanced + ", but better: " + layout);
                 smallest = Math.min(smallest, largest(partition));
             }
             assertEquals(largest(Partition.byParameters(model, layers.size())), smallest);
         }
+    }
+
+    @Test
+    void shouldWriteRepeatedBlocksAsANumber() {
+        String layout = "Ettta|mt*4|t*5a|mL";
+        assertEquals(layout, Partition.layout(model(14, 16), 4, layout).layout());
+    }
+
+    /** As 8 layers on 4 ranks, cut 1, 2, 2 and 3, with the head on the last: a planner of others counted 2 (Bridge 5077). */
+    @Test
+    void shouldCountAllParametersOfTheHeaviestStage() {
+        Partition partition = Partition.layout(model(8, 16), 4, "Et|tt|tt|tttL");
+        int block = 872;
+        int table = 16 * 8;
+        assertEquals(List.of(table + 4L * 8 + block, 2L * block, 2L * block, 3L * block + 2 * 8 + table),
+                IntStream.range(0, 4).mapToObj(partition::parameterCount).toList());
     }
 
     @ParameterizedTest

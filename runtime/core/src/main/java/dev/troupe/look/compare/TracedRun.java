@@ -1,6 +1,5 @@
 package dev.troupe.look.compare;
 
-import dev.troupe.model.spec.Axis;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.plan.prepare.EngineChoice;
 import dev.troupe.schedule.idle.StepTimes;
@@ -37,8 +36,7 @@ record TracedRun(TrainingPlan plan, EngineChoice engine, List<Double> losses, Li
 
     /** Returns the bytes of an activation between two stages, [N x C]. */
     long boundaryBytes() {
-        return (long) plan.stageSettings().rows() * plan.model().size(Axis.HIDDEN)
-                * engine.settings().computeType().elementBytes();
+        return plan.boundaryBytes(engine.settings().computeType());
     }
 
     /** Returns the peak of bytes that were made for one rank and not used by it yet, in a measured or simulated step. */

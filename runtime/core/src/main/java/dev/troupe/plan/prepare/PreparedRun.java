@@ -59,7 +59,7 @@ import java.util.stream.Collectors;
  * <p>Thread rule: any thread may read it; close it when the run is over.
  */
 public final class PreparedRun implements AutoCloseable {
-    private final RunRequest request;
+    private RunRequest request;
     private final EngineChoice engine;
     private final Tokenizer tokenizer;
     private final StartingPoint start;
@@ -111,6 +111,10 @@ public final class PreparedRun implements AutoCloseable {
             files.add(data);
             RunCompanions.of(spec, model(), tokenizer(), request.resume()); // refuses one that is too large
             ReplaySpec replay = spec.training().memory().replay();
+            var schedule = new RunSchedule(start.stepsDone(), spec.training().steps(), validateEvery(),
+                    spec.training().commits().checkpointEvery()).of(spec.parallel(), spec.microbatchCount(),
+                            spec.training(), !start.model().sharedInTraining().isEmpty());
+            this.request = this.request.cut(choice, start.model(), start.sequenceLength(), schedule);
             TrainingPlan planned = TrainingPlan.of(start.model(),
                     new StageSettings(spec.training().microbatchSize(), start.sequenceLength(),
                             spec.parallel().data() * spec.microbatchCount(),
@@ -119,10 +123,7 @@ public final class PreparedRun implements AutoCloseable {
                             dropout(spec.training(), choice), data.separatesDocuments())
                             .with(new Replay(replay.every(), replay.aheadBlocks()))
                             .roundingGradients(spec.training().update().roundsGradients()),
-                    spec.parallel().layout(), new RunSchedule(start.stepsDone(), spec.training().steps(),
-                            validateEvery(), spec.training().commits().checkpointEvery())
-                            .of(spec.parallel(), spec.microbatchCount(), spec.training(),
-                                    !start.model().sharedInTraining().isEmpty()),
+                    spec().parallel().layout(), schedule,
                     spec.parallel().ranks(),
                     spec.parallel().sequence(), Zero.of(spec.training().memory().zero()),
                     spec.parallel().virtualStages(), validation().map(ValidationBatches::microbatchCount).orElse(1),

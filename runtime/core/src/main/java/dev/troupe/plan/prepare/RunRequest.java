@@ -5,9 +5,14 @@ import dev.troupe.config.cluster.NodeSpec;
 import dev.troupe.config.spec.EngineSpec;
 import dev.troupe.engine.provider.EngineProvider;
 import dev.troupe.engine.provider.EngineSettings;
+import dev.troupe.model.ModelSpec;
 import dev.troupe.plan.checkpoint.Checkpoint;
+import dev.troupe.plan.profile.LayoutByCosts;
+import dev.troupe.plan.profile.ProfileSetting;
+import dev.troupe.schedule.Schedule;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.stream.IntStream;
@@ -88,6 +93,20 @@ public record RunRequest(RunSpec spec, byte[] builtInCorpus, Path output, Option
                 ? this
                 : new RunRequest(spec.on(spec.engine().withProducts(products)), builtInCorpus, output, resume,
                         gradientsOf, isExperiment, share, text);
+    }
+
+    /**
+     * Returns the same request with the layout string of its stages if they are cut by costs: all nodes of a run and its
+     * directory then have the same, whatever profile each of them has.
+     */
+    RunRequest cut(EngineChoice choice, ModelSpec model, int sequenceLength, Schedule schedule) {
+        return LayoutByCosts.units(spec, model,
+                () -> ProfileSetting.of(spec, model, sequenceLength, choice.provider().kind(), choice.settings()))
+                .map(units -> LayoutByCosts.of(model, units, schedule.plan(spec.parallel().pipeline(),
+                        spec.parallel().virtualStages(), spec.microbatchCount())))
+                .map(partition -> new RunRequest(spec.with(Map.of("parallel.layout", partition.layout())),
+                        builtInCorpus, output, resume, gradientsOf, isExperiment, share, text))
+                .orElse(this);
     }
 
     boolean leads() {

@@ -1,24 +1,15 @@
 package dev.troupe.rank.warmup;
 
-import dev.troupe.batch.MicrobatchRows;
-import dev.troupe.collective.CollectiveGroup;
-import dev.troupe.collective.Reduction;
-import dev.troupe.config.group.GroupKind;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.check.CheckedEngine;
 import dev.troupe.engine.provider.WorkClock;
-import dev.troupe.parallel.DataShare;
-import dev.troupe.parallel.TensorShare;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.plan.step.StageOps;
-import dev.troupe.plan.step.StepWatch;
 import dev.troupe.protocol.Pass;
 import dev.troupe.protocol.WeightUpdate;
-import dev.troupe.rank.group.EngineGroup;
 import dev.troupe.rank.pulse.Pulse;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
-import dev.troupe.stage.Stage;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.HashSet;
@@ -103,25 +94,8 @@ public final class KernelWarmUp {
 
     private void run(Engine engine, int index) {
         situation = "making stage " + index;
-        WarmUpGroups groups = new WarmUpGroups(plan.ranks());
-        Optional<CollectiveGroup> tensor = groups.join(GroupKind.TENSOR, rank, 0);
-        Optional<CollectiveGroup> data = groups.join(GroupKind.DATA, rank, 0);
-        TensorShare share = tensor.map(group -> new TensorShare(new EngineGroup(group, engine), plan.sharesSequence()))
-                .orElse(TensorShare.ALL);
-        DataShare dataShare = data
-                .map(group -> new DataShare(new EngineGroup(group, engine,
-                        plan.stageSettings().roundsGradients() ? Reduction.SUM_OF_ROUNDED : Reduction.SUM),
-                        plan.zero(), Runnable::run))
-                .orElse(DataShare.ALL);
-        try (Stage stage = Stage.create(engine, plan.partition(), index, plan.stageSettings(index), share, dataShare,
-                (_, _, _, _) -> {
-                    // Zeros suffice: neither the time of a kernel nor its support depends on its input.
-                })) {
-            StageOps ops = new StageOps(stage, engine, WorkClock.NONE, plan,
-                    new Alone(rank, stage, plan.stageSettings().sequenceLength(),
-                            new MicrobatchRows(plan.stageSettings().rows(),
-                                    plan.stageSettings().separatesDocuments())),
-                    StepWatch.NONE);
+        try (StageAlone alone = new StageAlone(plan, rank, index, engine, WorkClock.NONE)) {
+            StageOps ops = alone.ops();
             for (Action action : actions(index)) {
                 perform(ops, action, Pass.Kind.TRAINING, NO_UPDATE);
             }

@@ -243,6 +243,21 @@ class MemoryPlanTest {
                 + " sgd, which without momentum remembers nothing", refusal);
     }
 
+    /** The heaviest of the stages 1, 2, 2 and 3 blocks fits a node that has room for what it takes, and no other. */
+    @Test
+    void shouldRefuseACutThatLeavesANodeNoRoom() {
+        ModelSpec model = new Gpt2(8, 8, 2, 6, 10, false, Gpt2.NORM_EPSILON).spec();
+        StageSettings settings = new StageSettings(2, 6, 4, new Optimizer.AdamW(0.9, 0.95, 1e-8, 0.1));
+        MemoryPlan memory = MemoryPlan.of(TrainingPlan.of(model, settings, "Et|tt|tt|tttL", Schedules.named("1f1b"),
+                new ParallelLayout(4, 1, 1), false, Zero.NONE, 1, 1, 2), reference(), false, 0, List.of());
+        assertEquals((3 * 1280 + 256) * FLOAT, memory.ranks().get(3).weights(), "three blocks and the head");
+        MemoryPlan node = memory.onMachine(List.of(3), List.of());
+        node.requireRoom(memory.ranks().get(3).total());
+        memory.onMachine(List.of(1), List.of()).requireRoom(node.total() - 1);
+        String refusal = assertThrows(UsageException.class, () -> node.requireRoom(node.total() - 1)).getMessage();
+        assertTrue(refusal.startsWith("the run would take " + MemoryPlan.text(node.total()) + " of memory"), refusal);
+    }
+
     @Test
     void shouldCountSnapshotsAtTheirOwnerAndCopiesAtTheirHolder() {
         MemoryPlan memory = MemoryPlan.of(plan("1f1b", 2, 4, Recompute.NONE), reference(), false, 2, List.of(0, 1));
