@@ -8,6 +8,7 @@ import dev.troupe.cli.model.GenerateCommand;
 import dev.troupe.cli.options.UnknownOption;
 import dev.troupe.cli.options.Version;
 import dev.troupe.cli.page.PageCommand;
+import dev.troupe.cli.profile.ProfileCommand;
 import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.cli.stop.StandardError;
 import dev.troupe.cli.stop.StopRequests;

@@ -38,6 +38,7 @@ class ProfileCommandTest {
         Path file = directory.resolve("profile.json");
         Execution measured = profile(file, "engine.kind=reference", "parallel.pipeline=2").requireDone();
         assertTrue(measured.output().contains("Written to " + file), measured.output());
+        assertTrue(measured.output().contains("1f1b on 2 ranks, 4 microbatches: stages of ["), measured.output());
         Profile profile = Profile.read(file);
         assertEquals(4, profile.forms().size());
         profile.forms().forEach((name, form) -> assertTrue(form.keptBytes() > 0, name));

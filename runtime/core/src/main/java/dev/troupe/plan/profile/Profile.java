@@ -58,6 +58,11 @@ public record Profile(int version, String date, int together, ProfileSetting set
         return Path.of("runs", "profile-" + spec.name() + ".json");
     }
 
+    /** Returns the usual file of the profile of a node: {@code runs/profile-NAME-NODE.json}. */
+    public static Path usualFile(RunSpec spec, String node) {
+        return Path.of("runs", "profile-" + spec.name() + "-" + node + ".json");
+    }
+
     /**
      * Returns the file of the profile that {@code parallel.layout} asks for with {@code measured} or
      * {@code measured(FILE)}; empty if it asks for none.

@@ -25,6 +25,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
 import java.util.zip.CRC32C;
 
 /**
@@ -42,7 +43,7 @@ public final class MachineDriver {
      * Returns the directory of the driver of a host. Clusters of the same name with different nodes have different
      * directories.
      */
-    static Path directory(RunSpec spec, ClusterSpec cluster, String host) {
+    public static Path directory(RunSpec spec, ClusterSpec cluster, String host) {
         CRC32C sum = new CRC32C();
         cluster.nodes().forEach(node -> sum.update(
                 (node.name() + " " + node.host() + ":" + node.controlPort() + " ").getBytes(StandardCharsets.UTF_8)));
@@ -73,7 +74,7 @@ public final class MachineDriver {
                 cluster.nodes().stream().map(node -> since.getOrDefault(node.name(), 0)).toList());
     }
 
-    static TransportSettings settings(PreparedRun run, Path directory) {
+    public static TransportSettings settings(PreparedRun run, Path directory) {
         return new TransportSettings(Optional.of(directory), true,
                 TermLength.of(run, run.spec().cluster().orElseThrow().nodeOfRank()), run.spec().transport().timeout(),
                 network(run.spec().transport()));
@@ -136,20 +137,25 @@ public final class MachineDriver {
         SharedDriver.clear(directory(spec, spec.cluster().orElseThrow(), host));
     }
 
+    /** Finds the driver of a run on a node's machine, as {@link #find(ClusterSpec, NodeSpec, Path, Supplier)}. */
+    static Optional<SharedDriver> find(PreparedRun run, NodeSpec self) {
+        ClusterSpec cluster = run.spec().cluster().orElseThrow();
+        return find(cluster, self, directory(run.spec(), cluster, self.host()), () -> start(run, self.host()));
+    }
+
     /**
      * Finds the driver of a node's machine, or starts it if that is this node's task; then the caller must close it.
      *
      * @throws UsageException if another node has to start it, and did not within the join timeout
      */
-    static Optional<SharedDriver> find(PreparedRun run, NodeSpec self) {
-        ClusterSpec cluster = run.spec().cluster().orElseThrow();
-        Path directory = directory(run.spec(), cluster, self.host());
+    public static Optional<SharedDriver> find(ClusterSpec cluster, NodeSpec self, Path directory,
+            Supplier<SharedDriver> start) {
         if (SharedDriver.isAtWork(directory)) {
             return Optional.empty();
         }
         NodeSpec keeper = cluster.nodesOn(self.host()).getFirst();
         if (keeper.name().equals(self.name())) {
-            return Optional.of(start(run, self.host()));
+            return Optional.of(start.get());
         }
         long deadline = System.nanoTime() + cluster.joinTimeout().toNanos();
         while (!SharedDriver.isAtWork(directory)) {

@@ -10,7 +10,7 @@ import java.net.ServerSocket;
 import java.net.SocketException;
 
 /** The ports that a node listens on. */
-final class Ports {
+public final class Ports {
     private Ports() {
     }
 
@@ -43,7 +43,7 @@ final class Ports {
     }
 
     /** Returns the refusal of a port; another process may have taken it after the check. */
-    static UsageException refused(NodeSpec self, String key, int port, Throwable cause) {
+    public static UsageException refused(NodeSpec self, String key, int port, Throwable cause) {
         return new UsageException("node " + self.name() + " cannot listen on " + self.address(port) + " ("
                 + cause.getMessage()
                 + "); see that the host is this machine and that nothing else has the port, or choose"

@@ -1,0 +1,102 @@
+package dev.troupe.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.troupe.config.RunSpec;
+import dev.troupe.config.RunSpecReader;
+import dev.troupe.plan.UsageException;
+import dev.troupe.plan.prepare.BuiltInCorpus;
+import dev.troupe.plan.prepare.PreparedRun;
+import dev.troupe.plan.prepare.RunRequest;
+import dev.troupe.plan.profile.LinkSamples;
+import dev.troupe.rank.profile.Profiler;
+import dev.troupe.run.cluster.links.LinkProfiler;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Nodes measure the ways between them: two on one machine, in shared memory, and one of another host, by connections. */
+@Tag("real")
+@Timeout(120)
+class LinkProfilerTest {
+    private static final List<String> HOSTS = List.of("127.0.0.1", "127.0.0.1", "127.0.0.2");
+
+    @TempDir
+    private Path directory;
+
+    private RunSpec spec(List<Integer> ports, String... settings) throws IOException {
+        List<String> nodes = new ArrayList<>();
+        for (int node = 0; node < HOSTS.size(); node++) {
+            nodes.add("{ name = n" + node + ", host = " + HOSTS.get(node) + ", control-port = " + ports.get(2 * node)
+                    + ", data-port = " + ports.get(2 * node + 1) + " }");
+        }
+        Path file = Files.writeString(directory.resolve("links.conf"),
+                "troupe { name = links, parallel.pipeline = 3, engine.kind = reference\n"
+                        + "model { layers = 4, hidden = 16, heads = 2, sequence-length = 16 }\n"
+                        + "training.microbatch-size = 2\n"
+                        + "cluster { name = " + LocalCluster.name(ports) + ", nodes = ["
+                        + String.join(", ", nodes) + "] } }");
+        return RunSpecReader.read(Optional.of(file), List.of(settings));
+    }
+
+    private List<LinkSamples> measured(RunSpec spec, int node) throws InterruptedException {
+        RunRequest request = new RunRequest(spec, BuiltInCorpus.utf8(), directory.resolve("run"), Optional.empty(),
+                OptionalLong.empty(), true, Optional.of(Profiler.NO_RANKS));
+        try (PreparedRun run = new PreparedRun(request)) {
+            return LinkProfiler.measure(run, spec.cluster().orElseThrow().nodes().get(node));
+        }
+    }
+
+    @Test
+    void shouldMeasureEachDirectionByTheTransportOfARun() throws Exception {
+        List<Integer> ports = FreePorts.find(6);
+        RunSpec spec = spec(ports);
+        List<List<LinkSamples>> found = new ArrayList<>();
+        try (ExecutorService nodes = Executors.newFixedThreadPool(3)) {
+            List<Callable<List<LinkSamples>>> all = new ArrayList<>();
+            for (int node = 0; node < 3; node++) {
+                int self = node;
+                all.add(() -> measured(spec, self));
+            }
+            for (Future<List<LinkSamples>> one : nodes.invokeAll(all)) {
+                found.add(one.get());
+            }
+        }
+        List<LinkSamples> links = found.getFirst();
+        assertEquals("n0 n1, n0 n2, n1 n0, n1 n2, n2 n0, n2 n1",
+                links.stream().map(link -> link.from() + " " + link.to()).collect(Collectors.joining(", ")));
+        assertEquals(List.of(links, links, links), found, "all nodes have the samples of all");
+        for (LinkSamples link : links) {
+            assertEquals(2 * 16 * 16 * Float.BYTES, link.messageBytes());
+            assertTrue(link.latencyNanos().size() >= 10 && link.bytesPerSecond().size() >= 5, link.toString());
+            assertTrue(link.hop().latencyNanos() > 0 && link.hop().latencyNanos() < 1_000_000_000L, link.toString());
+            assertTrue(link.hop().bytesPerSecond() > 1e4, link.toString());
+        }
+        LocalCluster.requireNothingLeft(LocalCluster.name(ports), ports);
+    }
+
+    @Test
+    void shouldNameTheNodeThatDoesNotCome() throws Exception {
+        List<Integer> ports = FreePorts.find(6);
+        RunSpec spec = spec(ports, "cluster.join-timeout=2s");
+        UsageException refused = assertThrows(UsageException.class, () -> measured(spec, 0));
+        assertTrue(refused.getMessage().contains("node n1 has sent nothing to node n0 within 2 seconds"),
+                refused.getMessage());
+        LocalCluster.requireNothingLeft(LocalCluster.name(ports), ports);
+    }
+}
