@@ -48,7 +48,7 @@ final class ChaosCommand implements Callable<Integer> {
     @Option(names = "--fault", paramLabel = "FAULT", description = "A fault; may be repeated.")
     private List<String> faults = List.of();
 
-    @Option(names = "--random", description = "Draws faults, besides those that are named.")
+    @Option(names = "--random", description = "Draws faults in addition to the named ones.")
     private boolean random;
 
     @Option(names = "--seed", paramLabel = "N", defaultValue = "1", description = {

@@ -31,7 +31,7 @@ import picocli.CommandLine.Command;
 
 /** {@code troupe doctor}: the check of this machine for all that Troupe needs, with advice for each failure. */
 @Command(name = "doctor", mixinStandardHelpOptions = true, description = {
-        "Says what works on this machine, and what to do about what does not."})
+        "Checks what works on this machine, and names a remedy for the rest."})
 final class DoctorCommand implements Callable<Integer> {
     private static final int LEAST_JAVA = 25;
     /** The column at which results begin. */
@@ -50,8 +50,8 @@ final class DoctorCommand implements Callable<Integer> {
         transport();
         loopback();
         output.println(isHealthy
-                ? "Everything a run needs is here: try ./troupe train"
-                : "Something a run needs is missing: see the lines marked NO.");
+                ? "This machine has everything that a run needs: try ./troupe train"
+                : "This machine lacks something that a run needs: see the lines marked NO.");
         return isHealthy ? ExitCode.DONE : ExitCode.RUN_FAILED;
     }
 
@@ -84,12 +84,13 @@ final class DoctorCommand implements Callable<Integer> {
             provider.limit().ifPresent(limit -> report(false, false, "limit of " + provider.kind(), limit, ""));
         }
         if (!found) {
-            report(false, true, "engines", "none can serve here", "see the reasons above");
+            report(false, true, "engines", "none works on this machine", "see the reasons above");
         }
         trials.stream().filter(ProductTrial::isRight).max(Comparator.comparingDouble(ProductTrial::flops))
                 .ifPresent(fastest -> report(true, false, "fastest", "engine.kind = " + fastest.provider().kind()
                         + " with training.precision = " + fastest.precision()
-                        + ", by these products; other kernels, and other machines of a cluster, were not asked", ""));
+                        + ", by these products; other kernels, and other machines of a cluster, were not measured",
+                        ""));
     }
 
     /** Prints the table of products, measured first if it is missing; a run needs no table. */
@@ -117,7 +118,7 @@ final class DoctorCommand implements Callable<Integer> {
 
     private void sharedMemory() {
         if (!Files.isDirectory(SHARED_MEMORY)) {
-            report(false, false, "/dev/shm", "not there, so the media driver's files go to "
+            report(false, false, "/dev/shm", "missing, so the media driver's files go to "
                     + System.getProperty("java.io.tmpdir"), "");
             return;
         }

@@ -54,7 +54,7 @@ final class TrainCommand implements Callable<Integer> {
                     gradientsOf == null ? OptionalLong.empty() : OptionalLong.of(gradientsOf));
             Meters meters = Meters.on(spec.observe().port());
             try (PreparedRun run = new PreparedRun(request);
-                    Watched page = new Watched(PageServer.of(run, meters::beside))) {
+                    Watched page = new Watched(PageServer.of(run, meters::addTo))) {
                 RunSummary.print(run, output);
                 page.server().ifPresent(server -> output.println("Page: " + server.address()));
                 WarmUpReport warmUp = TrainingRun.warmUp(run);

@@ -205,7 +205,7 @@ class ClusterFaultTest {
         Door door = Door.call(arguments.toArray(String[]::new));
         assertEquals(ExitCode.DONE, door.exitCode(), door::output);
         Struck.require(directory.resolve("chaos").resolve("disturbed"), faults.toArray(String[]::new));
-        assertTrue(door.output().contains("0 steps lost, 0 times on from a checkpoint"), door.output());
+        assertTrue(door.output().contains("0 steps lost, 0 times resumed from a checkpoint"), door.output());
         assertTrue(door.output().contains("the same to the bit"), door.output());
     }
 }

@@ -57,8 +57,8 @@ public final class CoordinatorConsole implements Leader, AutoCloseable {
     }
 
     @Override
-    public Routes beside(Routes page) {
-        return meters.beside(page);
+    public Routes addTo(Routes page) {
+        return meters.addTo(page);
     }
 
     @Override

@@ -88,7 +88,7 @@ final class ProgressLine {
     /**
      * Returns a stream for other output to the same terminal, such as the log; its output begins on a new line.
      */
-    PrintStream beside(PrintStream stream) {
+    PrintStream shareTerminal(PrintStream stream) {
         return new PrintStream(new FilterOutputStream(stream) {
             @Override
             public void write(byte[] bytes, int offset, int length) throws IOException {

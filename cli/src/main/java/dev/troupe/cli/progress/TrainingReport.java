@@ -55,7 +55,7 @@ public final class TrainingReport implements RunListener, AutoCloseable {
         this.errors = System.err;
         this.journal = journal.apply(this::print);
         if (terminal.isTerminal() && isErrorShownThere()) {
-            System.setErr(progress.beside(errors));
+            System.setErr(progress.shareTerminal(errors));
         }
     }
 
@@ -151,7 +151,7 @@ public final class TrainingReport implements RunListener, AutoCloseable {
 
     /** Prints the notices that are still valid at the end of the run. */
     void printNotices() {
-        lasting.forEach(sentence -> output.println("To the end: " + sentence));
+        lasting.forEach(sentence -> output.println("Until the end: " + sentence));
     }
 
     void endLine() {

@@ -35,7 +35,7 @@ public final class ChaosTable {
 
     /** Returns the steps and the throughput that the run lost, and whether the weights are equal. */
     static String summary(ChaosResult result) {
-        return String.format(Locale.ROOT, "%d steps lost, %d times on from a checkpoint, %s; %s%s",
+        return String.format(Locale.ROOT, "%d steps lost, %d times resumed from a checkpoint, %s; %s%s",
                 result.disturbed().stepsLost(), result.disturbed().resumed(), kept(result.kept()),
                 result.difference().map(difference -> "not the same: " + difference)
                         .orElse("the same to the bit: every loss and every weight"),

@@ -78,9 +78,9 @@ public final class ScheduleFigures {
                 ? words(plan, path)
                 : words(plan, path.subList(0, PATH_ENDS)) + " ... " + (path.size() - 2 * PATH_ENDS) + " more ... "
                         + words(plan, path.subList(path.size() - PATH_ENDS, path.size()));
-        long underWay = simulation.makespanNanos() - computing;
+        long betweenActions = simulation.makespanNanos() - computing;
         return "critical path: " + path.size() + " actions, " + scale.text(computing)
-                + (underWay == 0 ? "" : " and " + scale.text(underWay) + " of messages") + ": " + words;
+                + (betweenActions == 0 ? "" : " and " + scale.text(betweenActions) + " of messages") + ": " + words;
     }
 
     private static String words(Plan plan, List<Place> path) {

@@ -29,7 +29,7 @@ public final class Meters {
     }
 
     /** Returns the routes with the route of the meters added. */
-    public Routes beside(Routes routes) {
-        return text.map(meters -> meters.beside(routes)).orElse(routes);
+    public Routes addTo(Routes routes) {
+        return text.map(meters -> meters.addTo(routes)).orElse(routes);
     }
 }

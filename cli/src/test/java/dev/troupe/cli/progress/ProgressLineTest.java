@@ -53,7 +53,7 @@ final class ProgressLineTest {
         ByteArrayOutputStream terminal = new ByteArrayOutputStream();
         PrintStream output = new PrintStream(terminal, true, StandardCharsets.UTF_8);
         ProgressLine line = new ProgressLine(output, new Terminal(true, OptionalInt.of(80), false), 10, () -> 0);
-        PrintStream log = line.beside(output);
+        PrintStream log = line.shareTerminal(output);
         log.println("before");
         line.start();
         line.show(10, 2.5, 100, "");

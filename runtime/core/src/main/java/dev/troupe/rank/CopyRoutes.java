@@ -12,9 +12,9 @@ public final class CopyRoutes implements SnapshotCopies.Listener {
     /**
      * A node that keeps copies.
      *
-     * @param door the {@linkplain SnapshotCopies#door number} of its receiving process
+     * @param receiverId the {@linkplain SnapshotCopies#receiverId number} of its receiving process
      */
-    public record Buddy(int node, int door) {
+    public record Buddy(int node, int receiverId) {
     }
 
     private volatile Optional<SnapshotCopies> copies = Optional.empty();
@@ -47,7 +47,7 @@ public final class CopyRoutes implements SnapshotCopies.Listener {
     public void kept(int rank, int stage, long stepsDone) {
         Buddy buddy = buddies.get(rank);
         if (buddy != null) {
-            copies.ifPresent(carrier -> carrier.send(buddy.node(), buddy.door(), rank, stage, stepsDone));
+            copies.ifPresent(carrier -> carrier.send(buddy.node(), buddy.receiverId(), rank, stage, stepsDone));
         }
     }
 

@@ -53,7 +53,7 @@ public final class PartWriter {
         threads.removeIf(thread -> !thread.isAlive());
         threads.add(Thread.ofPlatform().daemon().name("troupe-checkpoint-" + attempt.stepsDone())
                 .start(() -> pinned.forEach(rank -> answers.accept(
-                        Progress.heardBy(new Moving(attempt, answers), () -> write(node, attempt, rank))))));
+                        Progress.reportedTo(new Moving(attempt, answers), () -> write(node, attempt, rank))))));
     }
 
     /** Reports from time to time that bytes are written. */

@@ -77,7 +77,7 @@ public final class NodeWarmUp {
             return new WarmUpReport(true, ranks.isEmpty() ? 0 : (endNanos - startNanos) / 1e9, longest, refusal.get());
         }
         return stuck().map(why -> new WarmUpReport(true, (lookedNanos - startNanos) / 1e9, 0, Optional.of(why)))
-                .orElse(WarmUpReport.UNDER_WAY);
+                .orElse(WarmUpReport.IN_PROGRESS);
     }
 
     private Optional<String> stuck() {

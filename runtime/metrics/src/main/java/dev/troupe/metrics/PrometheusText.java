@@ -24,7 +24,7 @@ public final class PrometheusText {
     }
 
     /** Returns the routes with {@link #PATH} added. */
-    public Routes beside(Routes routes) {
+    public Routes addTo(Routes routes) {
         return routes.with(PATH, _ -> Answer.text(CONTENT_TYPE, registry.scrape(CONTENT_TYPE)));
     }
 }

@@ -15,5 +15,5 @@ public record WarmUpReport(boolean isOver, double seconds, long longestKernelNan
     /** The report of a node without kernels to run: it has no ranks, or its engine computes nothing. */
     public static final WarmUpReport NOTHING_TO_RUN = new WarmUpReport(true, 0, 0, Optional.empty());
     /** The report of a node that still runs its kernels. */
-    public static final WarmUpReport UNDER_WAY = new WarmUpReport(false, 0, 0, Optional.empty());
+    public static final WarmUpReport IN_PROGRESS = new WarmUpReport(false, 0, 0, Optional.empty());
 }

@@ -9,13 +9,13 @@ package dev.troupe.wire;
  * itself</td><td>from -2,147,483,648 up, by the driver's number of the client</td></tr> <tr><td>the transport, between
  * nodes</td><td>from 7,000 + pairs of nodes down, a block of pairs for each move of ranks</td></tr>
  * <tr><td>collectives</td><td>from 100,000 up, 64 for each group and move of ranks</td></tr> <tr><td>copies of
- * snapshots</td><td>from 1,000,000,000 up, by the door of the receiving process</td></tr> </table>
+ * snapshots</td><td>from 1,000,000,000 up, by the ID of the receiver</td></tr> </table>
  */
 public final class StreamIds {
     /** The most members of a group that spans processes. */
     public static final int MOST_MEMBERS = 64;
     /** The limit of the numbers of processes' streams for copies. */
-    public static final int MOST_DOORS = 1 << 30;
+    public static final int MOST_RECEIVERS = 1 << 30;
     private static final int OF_PROCESSES = Integer.MIN_VALUE;
     /** Half of the negative numbers, far more than any driver has clients or any run moves of ranks. */
     private static final int MOST_CLIENTS = 1 << 30;
@@ -59,8 +59,8 @@ public final class StreamIds {
     }
 
     /** Returns the stream on which all nodes send copies to a process. */
-    public static int ofCopies(int door) {
-        return Math.toIntExact(OF_COPIES + within(door, MOST_DOORS, "doors"));
+    public static int ofCopies(int receiverId) {
+        return Math.toIntExact(OF_COPIES + within(receiverId, MOST_RECEIVERS, "receivers of copies"));
     }
 
     private static long within(long number, long limit, String what) {

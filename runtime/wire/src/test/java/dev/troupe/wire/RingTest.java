@@ -66,7 +66,7 @@ class RingTest {
     void shouldCarryPayloadsOfEverySizeAroundAndAround() {
         long seed = System.nanoTime();
         Random random = new Random(seed);
-        Queue<Sent> underWay = new ArrayDeque<>();
+        Queue<Sent> inFlight = new ArrayDeque<>();
         int times = 0;
         int full = 0;
         while (times < 10_000) {
@@ -74,11 +74,11 @@ class RingTest {
             if (room > 0 && random.nextBoolean()) {
                 byte[] bytes = new byte[room];
                 random.nextBytes(bytes);
-                underWay.add(send(bytes));
+                inFlight.add(send(bytes));
                 times++;
-            } else if (!underWay.isEmpty()) {
+            } else if (!inFlight.isEmpty()) {
                 full += room == 0 ? 1 : 0;
-                receive(underWay.remove());
+                receive(inFlight.remove());
             }
         }
         assertTrue(full > 100, "it was full " + full + " times, seed " + seed);

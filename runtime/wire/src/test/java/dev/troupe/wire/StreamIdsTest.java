@@ -51,6 +51,6 @@ class StreamIdsTest {
         assertTrue(StreamIds.ofMember(groups - 1, StreamIds.MOST_MEMBERS - 1) < StreamIds.ofCopies(0));
         assertTrue(assertThrows(IllegalStateException.class, () -> StreamIds.ofMember(groups + 1, 0)).getMessage()
                 .startsWith("the 999900000 stream ids for groups and moves of ranks do not reach: number "));
-        assertTrue(StreamIds.ofCopies(StreamIds.MOST_DOORS - 1) > 0);
+        assertTrue(StreamIds.ofCopies(StreamIds.MOST_RECEIVERS - 1) > 0);
     }
 }

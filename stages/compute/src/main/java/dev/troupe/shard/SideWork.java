@@ -13,7 +13,7 @@ import java.util.concurrent.CompletionException;
 final class SideWork {
     private final Aside aside;
     /** Completes with the last task; the executor runs tasks one after another. */
-    private CompletableFuture<Void> underWay = CompletableFuture.completedFuture(null);
+    private CompletableFuture<Void> inProgress = CompletableFuture.completedFuture(null);
 
     SideWork(Aside aside) {
         this.aside = aside;
@@ -21,11 +21,11 @@ final class SideWork {
 
     /** Begins a task, or throws the failure of an earlier one if it is known. */
     void begin(Runnable work) {
-        if (underWay.isCompletedExceptionally()) {
+        if (inProgress.isCompletedExceptionally()) {
             settle();
         }
-        CompletableFuture<Void> before = underWay;
-        underWay = CompletableFuture.runAsync(() -> {
+        CompletableFuture<Void> before = inProgress;
+        inProgress = CompletableFuture.runAsync(() -> {
             before.join();
             work.run();
         }, aside);
@@ -33,13 +33,13 @@ final class SideWork {
 
     /** Waits for all begun tasks, and throws their failure. */
     void settle() {
-        if (!underWay.isDone()) {
+        if (!inProgress.isDone()) {
             long start = System.nanoTime();
-            underWay.exceptionally(failure -> null).join();
+            inProgress.exceptionally(failure -> null).join();
             aside.waited(System.nanoTime() - start);
         }
         try {
-            underWay.join();
+            inProgress.join();
         } catch (CompletionException failure) {
             if (failure.getCause() instanceof RuntimeException known) {
                 throw known;

@@ -172,7 +172,7 @@ final class TextTokens {
         private final int threads = Runtime.getRuntime().availableProcessors();
         private final ExecutorService executor = Executors.newFixedThreadPool(threads,
                 Thread.ofPlatform().name("tokenizer-", 0).daemon().factory());
-        private final Deque<Future<int[]>> underWay = new ArrayDeque<>();
+        private final Deque<Future<int[]>> inProgress = new ArrayDeque<>();
 
         Encoders(Tokenizer tokenizer, IdSink sink) {
             this.tokenizer = tokenizer;
@@ -180,15 +180,15 @@ final class TextTokens {
         }
 
         void encode(String piece) throws IOException {
-            underWay.add(executor.submit(() -> tokenizer.encode(piece)));
+            inProgress.add(executor.submit(() -> tokenizer.encode(piece)));
             drain(PIECES_PER_THREAD * threads);
         }
 
         /** Waits until at most {@code most} pieces are in progress. */
         void drain(int most) throws IOException {
-            while (underWay.size() > most) {
+            while (inProgress.size() > most) {
                 try {
-                    sink.append(underWay.remove().get());
+                    sink.append(inProgress.remove().get());
                 } catch (ExecutionException failure) {
                     if (failure.getCause() instanceof TokenizerException refused) {
                         throw refused;

@@ -20,7 +20,7 @@ public final class Progress {
     }
 
     /** Does work on this thread, and notifies the listener of every piece that it moves. */
-    public static <T> T heardBy(Runnable listener, Supplier<T> work) {
+    public static <T> T reportedTo(Runnable listener, Supplier<T> work) {
         return ScopedValue.where(LISTENER, listener).call(work::get);
     }
 

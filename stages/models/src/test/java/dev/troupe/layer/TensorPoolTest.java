@@ -107,8 +107,8 @@ class TensorPoolTest {
 
     @Test
     void shouldTakeBackFromOtherThreadsWithoutAllocatingMore() throws Exception {
-        int underWay = 4;
-        BlockingQueue<Tensor> sent = new ArrayBlockingQueue<>(underWay);
+        int inFlight = 4;
+        BlockingQueue<Tensor> sent = new ArrayBlockingQueue<>(inFlight);
         try (ExecutorService other = Executors.newSingleThreadExecutor()) {
             Future<?> giver = other.submit(() -> {
                 for (int i = 0; i < 10_000; i++) {
@@ -122,7 +122,7 @@ class TensorPoolTest {
             giver.get(30, TimeUnit.SECONDS);
         }
         // One in each place of the queue, one in each hand.
-        long most = (underWay + 2) * SHAPE.elementCount() * Float.BYTES;
+        long most = (inFlight + 2) * SHAPE.elementCount() * Float.BYTES;
         assertTrue(engine.allocatedBytes() <= most, () -> engine.allocatedBytes() + " bytes");
     }
 }

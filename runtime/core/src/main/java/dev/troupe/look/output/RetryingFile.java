@@ -23,7 +23,7 @@ final class RetryingFile implements AutoCloseable {
     private final Deque<ByteBuffer> waiting = new ArrayDeque<>();
     private long end;
     private long lost;
-    private boolean isBehind;
+    private boolean isDelayed;
 
     /**
      * @param channel the file's channel, at its end
@@ -56,13 +56,13 @@ final class RetryingFile implements AutoCloseable {
                 write(waiting.getFirst().duplicate());
                 waiting.removeFirst();
             }
-            if (isBehind) {
-                isBehind = false;
+            if (isDelayed) {
+                isDelayed = false;
                 trouble.accept(what + " is written again" + (lost == 0 ? "" : ", but lacks " + lost + " records"));
             }
         } catch (IOException failure) {
-            if (!isBehind) {
-                isBehind = true;
+            if (!isDelayed) {
+                isDelayed = true;
                 trouble.accept("cannot write " + what + " (" + failure.getMessage()
                         + "); its records wait in memory until there is room");
             }
@@ -86,7 +86,7 @@ final class RetryingFile implements AutoCloseable {
     @Override
     public void close() {
         writeWaiting();
-        if (isBehind) {
+        if (isDelayed) {
             trouble.accept(
                     what + " lacks the last " + (waiting.size() + lost) + " records, which could not be written");
         }

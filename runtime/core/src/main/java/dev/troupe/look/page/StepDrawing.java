@@ -25,7 +25,7 @@ final class StepDrawing {
     /** The times of an action, in their order in a drawing. */
     private static final List<String> TIMES = List.of("start_ns", "end_ns", "planned_start_ns", "planned_end_ns");
     /** The place of a gap after the last action. */
-    private static final int BEHIND = -1;
+    private static final int AFTER_ALL = -1;
 
     /** The parts of a gap by cause, in the order in which the causes appear. */
     private static final class Parts {
@@ -179,7 +179,7 @@ final class StepDrawing {
         Parts parts = new Parts();
         to.writeArrayFieldStart("gaps");
         while (from.nextToken() == JsonToken.START_OBJECT) {
-            int place = BEHIND;
+            int place = AFTER_ALL;
             boolean inside = false;
             long start = 0;
             long nanos = 0;
@@ -187,7 +187,7 @@ final class StepDrawing {
                 String field = from.currentName();
                 JsonToken value = from.nextToken();
                 switch (field) {
-                    case "action" -> place = value == JsonToken.VALUE_STRING ? places.get(from.getText()) : BEHIND;
+                    case "action" -> place = value == JsonToken.VALUE_STRING ? places.get(from.getText()) : AFTER_ALL;
                     case "inside" -> inside = from.getBooleanValue();
                     case "start_ns" -> start = from.getLongValue();
                     case "ns" -> nanos = from.getLongValue();

@@ -46,8 +46,8 @@ public final class Reason {
         }
         String words = words(failure);
         Throwable cause = failure.getCause();
-        boolean saysMore = cause != null && !words.contains(Objects.requireNonNullElse(cause.getMessage(), ""));
-        return saysMore ? words + " (" + of(cause) + ")" : words;
+        boolean addsCause = cause != null && !words.contains(Objects.requireNonNullElse(cause.getMessage(), ""));
+        return addsCause ? words + " (" + of(cause) + ")" : words;
     }
 
     private static String words(Throwable failure) {

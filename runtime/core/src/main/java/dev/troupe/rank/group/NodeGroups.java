@@ -32,15 +32,15 @@ public final class NodeGroups implements RankGroups {
     private static final List<GroupKind> KINDS = List.of(GroupKind.TENSOR, GroupKind.DATA);
 
     /** The way in which members join a group. */
-    private interface Door {
+    private interface Joining {
         CollectiveGroup join(int member, int epoch);
     }
 
-    private record Place(Door door, int member) {
+    private record Place(Joining joining, int member) {
     }
 
     /** The map of nodes, with the group and member number of each local rank. */
-    private record Doors(NodeMap nodes, Map<GroupKind, Map<Integer, Place>> places) {
+    private record LocalGroups(NodeMap nodes, Map<GroupKind, Map<Integer, Place>> places) {
     }
 
     /** The channels between the members of a group. */
@@ -72,7 +72,7 @@ public final class NodeGroups implements RankGroups {
     private final Map<Integer, SharedGroup> sharedGroups = new HashMap<>();
     /** Null if no group of this node has ever had ranks of another node. */
     private PeerCollectives collectives;
-    private volatile Doors doors;
+    private volatile LocalGroups local;
 
     private NodeGroups(ParallelLayout ranks, NodeMap nodes, Path driverDirectory, Optional<Connections> connections,
             Duration deadline) {
@@ -81,26 +81,26 @@ public final class NodeGroups implements RankGroups {
         this.connections = connections;
         this.deadline = deadline;
         this.groupCount = KINDS.stream().mapToInt(kind -> ranks.groups(kind).size()).sum();
-        this.doors = doors(nodes);
+        this.local = local(nodes);
     }
 
-    private Doors doors(NodeMap nodes) {
+    private LocalGroups local(NodeMap nodes) {
         Map<GroupKind, Map<Integer, Place>> places = new EnumMap<>(GroupKind.class);
         int number = 0;
         for (GroupKind kind : KINDS) {
             Map<Integer, Place> ofKind = new HashMap<>();
             for (List<Integer> members : ranks.groups(kind)) {
                 if (members.size() > 1 && members.stream().anyMatch(nodes::isLocal)) {
-                    Door door = door(nodes, new Membership(kind.word(), members, deadline), number);
+                    Joining joining = joining(nodes, new Membership(kind.word(), members, deadline), number);
                     for (int member = 0; member < members.size(); member++) {
-                        ofKind.put(members.get(member), new Place(door, member));
+                        ofKind.put(members.get(member), new Place(joining, member));
                     }
                 }
                 number++;
             }
             places.put(kind, ofKind);
         }
-        return new Doors(nodes, places);
+        return new LocalGroups(nodes, places);
     }
 
     /**
@@ -161,7 +161,7 @@ public final class NodeGroups implements RankGroups {
         return nodes.shareMachine(nodes.self(), nodes.nodeOf(rank));
     }
 
-    private Door door(NodeMap nodes, Membership membership, int number) {
+    private Joining joining(NodeMap nodes, Membership membership, int number) {
         List<Integer> members = membership.ranks();
         if (members.stream().allMatch(nodes::isLocal)) {
             return sharedGroups.computeIfAbsent(number, _ -> new SharedGroup(membership))::join;
@@ -180,19 +180,19 @@ public final class NodeGroups implements RankGroups {
 
     @Override
     public synchronized void enter(NodeMap nodes) {
-        doors = doors(nodes);
+        local = local(nodes);
     }
 
     @Override
     public Optional<CollectiveGroup> join(GroupKind kind, int rank, int epoch) {
-        Doors present = doors;
+        LocalGroups present = local;
         NodeMap nodes = present.nodes();
         if (!nodes.isLocal(rank)) {
             throw new IllegalArgumentException("a rank joins its groups on its own node, but rank " + rank
                     + " lives on node " + nodes.nodeOf(rank) + " and this is node " + nodes.self());
         }
         return Optional.ofNullable(present.places().get(kind).get(rank))
-                .map(place -> place.door().join(place.member(), epoch));
+                .map(place -> place.joining().join(place.member(), epoch));
     }
 
     @Override

@@ -130,7 +130,7 @@ final class OwnSnapshot implements Snapshot {
 
     /** Writes a part; returns false if another writing has begun since. */
     synchronized boolean put(long ofWriting, long offset, MemorySegment source) {
-        boolean isOurs = writings.isUnderWay(ofWriting);
+        boolean isOurs = writings.isInProgress(ofWriting);
         if (isOurs) {
             memory.asSlice(offset, source.byteSize()).copyFrom(source);
         }
@@ -139,7 +139,7 @@ final class OwnSnapshot implements Snapshot {
 
     /** Marks the state as complete; returns false if another writing has begun since. */
     synchronized boolean finish(long ofWriting) {
-        boolean isOurs = writings.isUnderWay(ofWriting);
+        boolean isOurs = writings.isInProgress(ofWriting);
         if (isOurs) {
             finish();
         }

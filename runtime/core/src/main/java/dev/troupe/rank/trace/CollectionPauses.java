@@ -33,7 +33,7 @@ final class CollectionPauses implements AutoCloseable {
      */
     CollectionPauses(Consumer<Pause> found) {
         long zero = zeroNanos();
-        listener = (notification, _) -> tell(notification, zero, found);
+        listener = (notification, _) -> report(notification, zero, found);
         collectors = ManagementFactory.getGarbageCollectorMXBeans().stream().filter(CollectionPauses::isOfPauses)
                 .map(NotificationEmitter.class::cast).toList();
         collectors.forEach(collector -> collector.addNotificationListener(listener, null, null));
@@ -60,7 +60,7 @@ final class CollectionPauses implements AutoCloseable {
         return zero;
     }
 
-    private static void tell(Notification notification, long zero, Consumer<Pause> found) {
+    private static void report(Notification notification, long zero, Consumer<Pause> found) {
         if (notification.getType().equals(GarbageCollectionNotificationInfo.GARBAGE_COLLECTION_NOTIFICATION)) {
             GcInfo times = GarbageCollectionNotificationInfo.from((CompositeData) notification.getUserData())
                     .getGcInfo();

@@ -73,7 +73,7 @@ public final class FlightEvents {
         long time;
 
         /** Commits an action, if such events are recorded. */
-        static void tell(long step, int rank, dev.troupe.schedule.Action action, long start, long time) {
+        static void commit(long step, int rank, dev.troupe.schedule.Action action, long start, long time) {
             if (PROBE.isEnabled()) {
                 DeviceAction event = new DeviceAction();
                 event.step = step;

@@ -42,8 +42,8 @@ public final class NodeClocks {
         long error = (answeredNanos - askedNanos + 1) / 2; // rounded up
         long ahead = thereNanos - (askedNanos + (answeredNanos - askedNanos) / 2);
         // Processes of one machine have one clock, so an offset within the error counts as zero.
-        Offset heard = new Offset(Math.abs(ahead) <= error ? 0 : ahead, error, answeredNanos);
-        offsets.merge(rank, heard,
+        Offset measured = new Offset(Math.abs(ahead) <= error ? 0 : ahead, error, answeredNanos);
+        offsets.merge(rank, measured,
                 (known, fresh) -> fresh.errorNanos() <= known.errorNanos(answeredNanos) ? fresh : known);
     }
 

@@ -148,7 +148,7 @@ public final class RankTrace {
         long idleFrom = Math.max(start, dataEnds[position] - data[position]);
         data[position] = Math.clamp(Math.min(end, dataEnds[position]) - idleFrom, 0, data[position]);
         group[position] = Math.min(group[position], end - start - data[position]);
-        FlightEvents.DeviceAction.tell(step, rank, row.get(position), start - beginNanos, end - start);
+        FlightEvents.DeviceAction.commit(step, rank, row.get(position), start - beginNanos, end - start);
     }
 
     /** Returns whether times are a device's, which {@link #computed} reports. */

@@ -20,8 +20,8 @@ public final class StepTraces {
     private final NodeClocks clocks = new NodeClocks();
     private final RankTimes[] ranks;
     private long step = -1;
-    private long told = -1;
-    private long toldNanos;
+    private long begun = -1;
+    private long begunNanos;
     private long endOfStep = -1;
     private long endNanos;
     private Cause between = Cause.COMMIT;
@@ -38,9 +38,9 @@ public final class StepTraces {
      * @param nowNanos the coordinator's clock
      */
     public void begins(long number, long nowNanos) {
-        if (number != told) {
-            told = number;
-            toldNanos = nowNanos;
+        if (number != begun) {
+            begun = number;
+            begunNanos = nowNanos;
         }
     }
 
@@ -56,13 +56,13 @@ public final class StepTraces {
             step = ofStep;
             Arrays.fill(ranks, null);
         }
-        boolean isOfOurClock = ofStep == told && times.beginNanos() >= toldNanos && times.lastNanos() <= nowNanos;
+        boolean isOfOurClock = ofStep == begun && times.beginNanos() >= begunNanos && times.lastNanos() <= nowNanos;
         ranks[times.rank()] = clocks.of(times.rank()).map(clock -> times.shifted(-clock.aheadNanos()))
                 .orElse(isOfOurClock ? times : null);
     }
 
     /** Adds a reading of a rank's clock; times as for {@link NodeClocks#answered}. */
-    public void clockTold(int rank, long askedNanos, long thereNanos, long answeredNanos) {
+    public void clockRead(int rank, long askedNanos, long thereNanos, long answeredNanos) {
         clocks.answered(rank, askedNanos, thereNanos, answeredNanos);
     }
 

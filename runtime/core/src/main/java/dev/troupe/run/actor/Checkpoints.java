@@ -65,27 +65,27 @@ final class Checkpoints {
         if (!(event instanceof CheckpointEvent.Moving moving) || machine.isOfThis(moving)) {
             patience.moved();
         }
-        List<RunEvent> heard = new ArrayList<>();
+        List<RunEvent> events = new ArrayList<>();
         for (CheckpointCommand command : machine.on(event)) {
             switch (command) {
                 case CheckpointCommand.WriteFromSnapshots(var attempt, var hosts) -> writeFromSnapshots(attempt, hosts);
-                case CheckpointCommand.HaveRanksWrite(var attempt, var told) ->
-                    heard.addAll(haveRanksWrite(attempt, told));
+                case CheckpointCommand.HaveRanksWrite(var attempt, var ordered) ->
+                    events.addAll(haveRanksWrite(attempt, ordered));
                 case CheckpointCommand.CommitParts commit ->
-                    heard.addAll(answer(commit.attempt(), () -> commit(commit)));
-                case CheckpointCommand.Delete(CheckpointAttempt attempt) -> heard.addAll(answer(attempt, () -> {
+                    events.addAll(answer(commit.attempt(), () -> commit(commit)));
+                case CheckpointCommand.Delete(CheckpointAttempt attempt) -> events.addAll(answer(attempt, () -> {
                     setup.files().checkpoints().abandon(attempt.stepsDone());
                     return new CheckpointEvent.Deleted(attempt);
                 }));
                 case CheckpointCommand.ReportPinned(CheckpointAttempt attempt) ->
-                    heard.add(new RunEvent.CheckpointPinned(attempt));
+                    events.add(new RunEvent.CheckpointPinned(attempt));
                 case CheckpointCommand.ReportWritten(long stepsDone) -> reportWritten(stepsDone);
                 case CheckpointCommand.ReportFailed(long stepsDone, String why) -> reportFailed(stepsDone, why);
                 case CheckpointCommand.ReportSettled(var attempt, boolean isWritten, var failure) ->
-                    heard.add(new RunEvent.CheckpointSettled(attempt, isWritten, failure));
+                    events.add(new RunEvent.CheckpointSettled(attempt, isWritten, failure));
             }
         }
-        return heard;
+        return events;
     }
 
     private void writeFromSnapshots(CheckpointAttempt attempt, List<String> hosts) {
@@ -100,15 +100,15 @@ final class Checkpoints {
     }
 
     /** Orders ranks to write. Free space is checked before all begin: later their own files take it. */
-    private List<RunEvent> haveRanksWrite(CheckpointAttempt attempt, List<Integer> told) {
-        if (told.size() == setup.settings().rankCount()) {
+    private List<RunEvent> haveRanksWrite(CheckpointAttempt attempt, List<Integer> ordered) {
+        if (ordered.size() == setup.settings().rankCount()) {
             try {
                 setup.files().checkpoints().requireRoom();
             } catch (CheckpointException full) {
                 return take(new CheckpointEvent.Refused(attempt, full.getMessage()));
             }
         }
-        ranks.accept(told, new ScheduleActor.WriteCheckpoint(setup.term(), attempt.stepsDone()));
+        ranks.accept(ordered, new ScheduleActor.WriteCheckpoint(setup.term(), attempt.stepsDone()));
         return List.of();
     }
 

@@ -29,7 +29,7 @@ record HostedRank(RankResources resources, StageThread thread) {
     }
 
     /** Returns the innermost calls of the stages' thread in one line. */
-    String whereItStands() {
+    String innermostCalls() {
         return thread.stack().stream().limit(STACK_SHOWN).map(Object::toString).collect(Collectors.joining(" < "));
     }
 }

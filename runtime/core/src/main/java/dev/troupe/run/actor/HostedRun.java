@@ -153,7 +153,7 @@ final class HostedRun implements NodeRun {
         Optional.ofNullable(groups.get(group)).ifPresent(hosted -> {
             hosted.members.forEach(member -> {
                 EventLog.ofRank(member.incarnation(), stepsDone,
-                        "is given up; its thread stood at " + member.whereItStands());
+                        "is given up; its thread was at " + member.innermostCalls());
                 member.retire();
             });
             context.stop(hosted.actor);
@@ -173,7 +173,7 @@ final class HostedRun implements NodeRun {
     private void route(Map<Integer, NodeCommand.Route.Buddy> buddies) {
         Map<Integer, CopyRoutes.Buddy> routes = new TreeMap<>();
         buddies.forEach((rank, buddy) -> routes.put(rank,
-                new CopyRoutes.Buddy(setup.neighbours().indexOf(buddy.node()), buddy.door())));
+                new CopyRoutes.Buddy(setup.neighbours().indexOf(buddy.node()), buddy.receiverId())));
         node.recovery().copies().route(routes);
     }
 
@@ -206,7 +206,7 @@ final class HostedRun implements NodeRun {
             if (running.contains(group)) {
                 // The memory is not freed while a thread computes on it; it is lost until the process ends.
                 hosted.members.forEach(member -> LOG.warn("rank {} still computes long after it was stopped: {}",
-                        member.rank(), member.whereItStands()));
+                        member.rank(), member.innermostCalls()));
             } else {
                 hosted.members.forEach(member -> member.resources().close(deadlineNanos));
             }

@@ -72,7 +72,7 @@ final class LedRun implements CoordinatedRun {
             case TrainingCoordinator.RankHosted(Incarnation rank, var schedule) -> {
                 if (rank.equals(machine.incarnation(rank.rank()))) { // or it was given up since
                     ranks.put(rank.rank(), schedule);
-                    schedule.tell(new ScheduleActor.TellStatus(self, System.nanoTime())); // for its clock
+                    schedule.tell(new ScheduleActor.ReportStatus(self, System.nanoTime())); // for its clock
                 }
             }
             case TrainingCoordinator.Happened(RunEvent event) -> {
@@ -92,8 +92,8 @@ final class LedRun implements CoordinatedRun {
                 }
                 checkpoints.take(event).forEach(this::take);
             }
-            case TrainingCoordinator.StatusTold(var status, long asked, long nanos) -> {
-                reports.clockTold(status.rank(), asked, nanos);
+            case TrainingCoordinator.StatusReported(var status, long asked, long nanos) -> {
+                reports.clockRead(status.rank(), asked, nanos);
                 standstills.onStatus(status);
             }
             case TrainingCoordinator.StepTraced(Incarnation rank, long step, var times) -> {
@@ -137,17 +137,17 @@ final class LedRun implements CoordinatedRun {
 
     private void carryOut(RunCommand command) {
         switch (command) {
-            case RunCommand.StartPass(Pass pass, var updates, var told) -> {
-                reports.passStarts(pass, told.size() == setup.settings().rankCount(), machine.epoch());
-                tellRanks(told, new ScheduleActor.StartPass(setup.term(), pass, updates));
+            case RunCommand.StartPass(Pass pass, var updates, var ordered) -> {
+                reports.passStarts(pass, ordered.size() == setup.settings().rankCount(), machine.epoch());
+                tellRanks(ordered, new ScheduleActor.StartPass(setup.term(), pass, updates));
             }
-            case RunCommand.Update(var update, var told) -> tellRanks(told,
+            case RunCommand.Update(var update, var ordered) -> tellRanks(ordered,
                     new ScheduleActor.ApplyUpdate(setup.term(), update));
             case RunCommand.CommitStep(var results, Commit commit) -> {
                 reports.committed(results, replicas.hosts());
                 coordinator.tellNodes(new NodeEvent.Committed(commit));
             }
-            case RunCommand.TellCommit(String node, Commit commit) ->
+            case RunCommand.NotifyCommit(String node, Commit commit) ->
                 coordinator.tellNode(node, new NodeEvent.Committed(commit));
             case RunCommand.ReportValidation(long stepsDone, double loss) -> reports.validation(stepsDone, loss);
             case RunCommand.EnterEpoch enter -> {
@@ -157,14 +157,14 @@ final class LedRun implements CoordinatedRun {
                         enter.hosts(), enter.since()));
             }
             case RunCommand.KeepCopies(long stepsDone, var buddies) ->
-                coordinator.tellNodes(new NodeEvent.KeepCopies(stepsDone, buddies, membership.doors()));
+                coordinator.tellNodes(new NodeEvent.KeepCopies(stepsDone, buddies, membership.receiverIds()));
             case RunCommand.Resume resume -> {
                 reports.resumed(resume.epoch(), machine.stepsDone());
                 ranks.forEach((rank, schedule) -> schedule.tell(new ScheduleActor.Resume(setup.term(), resume.epoch(),
                         resume.pass(), resume.from(rank))));
             }
             case RunCommand.ReportCaughtUp _ -> reports.caughtUp(machine.stepsDone());
-            case RunCommand.TellCheckpoint(CheckpointEvent event) -> {
+            case RunCommand.NotifyCheckpoint(CheckpointEvent event) -> {
                 reports.checkpointBegins();
                 checkpoints.take(event).forEach(this::take);
             }
@@ -175,8 +175,8 @@ final class LedRun implements CoordinatedRun {
         }
     }
 
-    private void tellRanks(List<Integer> told, ScheduleActor.Order order) {
-        told.forEach(rank -> ranks.get(rank).tell(order));
+    private void tellRanks(List<Integer> ordered, ScheduleActor.Order order) {
+        ordered.forEach(rank -> ranks.get(rank).tell(order));
     }
 
     @Override
@@ -187,6 +187,6 @@ final class LedRun implements CoordinatedRun {
             checkpoints.look(machine.waitsForCheckpoint()).forEach(this::take);
         }
         takeIf(checkpoints::dueByTime);
-        ranks.values().forEach(rank -> rank.tell(new ScheduleActor.TellStatus(self, System.nanoTime())));
+        ranks.values().forEach(rank -> rank.tell(new ScheduleActor.ReportStatus(self, System.nanoTime())));
     }
 }

@@ -18,10 +18,10 @@ public interface Neighbours {
     int indexOf(String name);
 
     /**
-     * Returns the {@linkplain dev.troupe.snapshot.copy.SnapshotCopies#door number} of this process as a receiver of copies;
+     * Returns the {@linkplain dev.troupe.snapshot.copy.SnapshotCopies#receiverId number} of this process as a receiver of copies;
      * 0 if it receives none.
      */
-    int door();
+    int receiverId();
 
     /** Returns the neighbours of a node that is alone. */
     static Neighbours none() {
@@ -37,7 +37,7 @@ public interface Neighbours {
             }
 
             @Override
-            public int door() {
+            public int receiverId() {
                 return 0;
             }
         };

@@ -72,8 +72,8 @@ final class NodeLink {
             case NodeCommand.AwaitEnds() -> startTimer(new NodeEvent.EndOverdue(), HostedRun.THREAD_END);
             case NodeCommand.Ask(int term, var report, boolean runsKernels) ->
                 coordinator.tell(new TrainingCoordinator.NodeJoined(context.getSelf(), setup.name(), setup.keys(),
-                        setup.neighbours().door(), term, report,
-                        runsKernels ? setup.warmUp().get() : WarmUpReport.UNDER_WAY));
+                        setup.neighbours().receiverId(), term, report,
+                        runsKernels ? setup.warmUp().get() : WarmUpReport.IN_PROGRESS));
             case NodeCommand.Report(var event) -> coordinator.tell(new TrainingCoordinator.Happened(event));
             case NodeCommand.Abandon(String why) -> setup.reports().lost().ifPresentOrElse(end -> end.accept(why),
                     () -> coordinator.tell(new TrainingCoordinator.Happened(new RunEvent.NodeLost(setup.name(), why))));

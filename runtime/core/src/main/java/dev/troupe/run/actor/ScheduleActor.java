@@ -66,7 +66,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     }
 
     /** A request for the rank's status, with the coordinator's time. */
-    record TellStatus(ActorRef<TrainingCoordinator.Command> replyTo, long askedNanos) implements Command {
+    record ReportStatus(ActorRef<TrainingCoordinator.Command> replyTo, long askedNanos) implements Command {
     }
 
     /** A stage has loaded its weights. */
@@ -129,7 +129,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     private Pass pass;
     private long orders;
     private long moves;
-    private long toldMoves = -1;
+    private long reportedMoves = -1;
     private int epoch;
 
     private ScheduleActor(ActorContext<Command> context, HostedRank hosted,
@@ -166,7 +166,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     @Override
     public Receive<Command> createReceive() {
         return newReceiveBuilder().onMessage(Order.class, this::onOrder)
-                .onMessage(TellStatus.class, this::onTellStatus).onMessage(StageReady.class, this::onStageReady)
+                .onMessage(ReportStatus.class, this::onReportStatus).onMessage(StageReady.class, this::onStageReady)
                 .onMessage(ActionEnded.class, this::onActionEnded)
                 .onMessage(CheckpointAnswered.class, this::onCheckpointAnswered)
                 .onMessage(StageFailed.class, this::onStageFailed).onMessage(Moved.class, moved -> take(moved.event()))
@@ -267,15 +267,15 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
         return this;
     }
 
-    private Behavior<Command> onTellStatus(TellStatus ask) {
+    private Behavior<Command> onReportStatus(ReportStatus ask) {
         boolean isAtIt = machine.isComputing() || !(phase instanceof RankPhase.Walking);
         boolean waitsForGroup = rank.pulse().waits();
         long allMoves = moves + rank.pulse().beats();
-        List<String> stack = isAtIt && allMoves == toldMoves
+        List<String> stack = isAtIt && allMoves == reportedMoves
                 ? thread.stack().stream().limit(MOST_CALLS).map(Object::toString).toList()
                 : List.of();
-        toldMoves = allMoves;
-        ask.replyTo().tell(new TrainingCoordinator.StatusTold(new RankStatus(rank.rank(), allMoves,
+        reportedMoves = allMoves;
+        ask.replyTo().tell(new TrainingCoordinator.StatusReported(new RankStatus(rank.rank(), allMoves,
                 isAtIt && !waitsForGroup,
                 situation() + (waitsForGroup ? ", waiting for the other ranks of a group" : ""),
                 machine.position(), stack), ask.askedNanos(), System.nanoTime()));

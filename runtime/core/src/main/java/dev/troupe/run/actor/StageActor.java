@@ -73,7 +73,7 @@ final class StageActor extends AbstractBehavior<StageActor.Command> {
             hosted.thread().computes();
             try {
                 RankResources rank = hosted.resources();
-                StageWorker stage = Progress.heardBy(rank.pulse()::beat, () -> rank.open(index));
+                StageWorker stage = Progress.reportedTo(rank.pulse()::beat, () -> rank.open(index));
                 schedule.tell(new ScheduleActor.StageReady(index));
                 return new StageActor(context, stage, index, hosted, schedule);
             } catch (Throwable failure) { // an error too: the rank must be notified
@@ -90,15 +90,15 @@ final class StageActor extends AbstractBehavior<StageActor.Command> {
                 .onMessage(WriteCheckpoint.class, this::onWriteCheckpoint).build();
     }
 
-    private Behavior<Command> onCompute(Compute told) {
+    private Behavior<Command> onCompute(Compute order) {
         if (thread.hasEnded()) {
             return this;
         }
-        if (!thread.isNext(told.order())) {
-            getContext().getSelf().tell(told);
+        if (!thread.isNext(order.order())) {
+            getContext().getSelf().tell(order);
             return this;
         }
-        ActionRequest request = told.request();
+        ActionRequest request = order.request();
         long step = rank.plan().rows().stepOf(request.action(), request.pass());
         return perform("in " + request.action() + " in step " + step, () -> {
             ActionResult result = stage.run(request);
@@ -122,7 +122,7 @@ final class StageActor extends AbstractBehavior<StageActor.Command> {
     private Behavior<Command> perform(String what, Runnable work) {
         thread.computes();
         try {
-            Progress.heardBy(rank.pulse()::beat, () -> {
+            Progress.reportedTo(rank.pulse()::beat, () -> {
                 work.run();
                 return null;
             });

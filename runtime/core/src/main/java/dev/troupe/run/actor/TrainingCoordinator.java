@@ -44,12 +44,12 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     /**
      * The request of a node to take part; its keys must equal the keys of the coordinator's node.
      *
-     * @param door the number of its process as a receiver of copies; 0 if it receives none
+     * @param receiverId the number of its process as a receiver of copies; 0 if it receives none
      * @param term the term of the latest coordinator that it knows; 0: none
      * @param report its report on the run if the earlier coordinator was lost, repeated until it is received
      * @param warmUp progress of the warm-up of its kernels
      */
-    record NodeJoined(ActorRef<NodeActor.Command> node, String name, Map<String, String> keys, int door, int term,
+    record NodeJoined(ActorRef<NodeActor.Command> node, String name, Map<String, String> keys, int receiverId, int term,
             Optional<NodeReport> report, WarmUpReport warmUp) implements Command {
     }
 
@@ -87,7 +87,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
      * @param askedNanos the clock of the coordinator when it asked
      * @param nanos the clock of the rank's process when it answered
      */
-    record StatusTold(RankStatus status, long askedNanos, long nanos) implements OfRun {
+    record StatusReported(RankStatus status, long askedNanos, long nanos) implements OfRun {
     }
 
     /** The order to end, after the current step with a checkpoint, or at once; repeated until the run has ended. */
@@ -141,7 +141,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     public Receive<Command> createReceive() {
         return newReceiveBuilder()
                 .onMessage(NodeJoined.class, joined -> after(() -> take(new MembershipEvent.Joined<>(joined.node(),
-                        joined.name(), isLocal(joined.node()), joined.door(), joined.keys(), joined.term(),
+                        joined.name(), isLocal(joined.node()), joined.receiverId(), joined.keys(), joined.term(),
                         joined.report(), joined.warmUp()))))
                 .onMessage(OfRun.class, message -> after(() -> run.on(message)))
                 .onMessage(Stop.class, stop -> after(() -> take(new MembershipEvent.StopAsked<>(stop.atOnce()))))

@@ -13,7 +13,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /** The neighbours of the nodes of a cluster file. */
-record ClusterNeighbours(ClusterSpec cluster, TrainingPlan plan, NodeSpec self, int door) implements Neighbours {
+record ClusterNeighbours(ClusterSpec cluster, TrainingPlan plan, NodeSpec self, int receiverId) implements Neighbours {
     @Override
     public NodeMap map(List<String> hosts, Map<String, Integer> since) {
         return MachineDriver.map(cluster, plan, self, hosts.stream().map(this::indexOf).toList(), since);

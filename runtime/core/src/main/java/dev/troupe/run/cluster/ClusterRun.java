@@ -157,7 +157,7 @@ public final class ClusterRun {
         }
         RunPage page = new RunPage(run.request().output());
         try {
-            ManagementPort.open(system.classicSystem(), cluster, self, page, leader.beside(page.routes()));
+            ManagementPort.open(system.classicSystem(), cluster, self, page, leader.addTo(page.routes()));
         } catch (IOException taken) {
             outcome.complete(RunOutcome
                     .refused(Ports.refused(self, "management-port", self.managementPort(), taken).getMessage()));
@@ -309,7 +309,7 @@ public final class ClusterRun {
         }
 
         int door() {
-            return copies.map(SnapshotCopies::door).orElse(0);
+            return copies.map(SnapshotCopies::receiverId).orElse(0);
         }
 
         /** Closes the rest once the transport is closed. */

@@ -134,7 +134,7 @@ final class DeadNodes extends AbstractBehavior<DeadNodes.Command> {
                 : " is reachable again"));
         cluster.state().getMembers().forEach(member -> {
             if (peer(member).equals(now.peer())) {
-                LivenessDetector.tellSilent(classic(), member.address(), now.isSilent());
+                LivenessDetector.reportSilent(classic(), member.address(), now.isSilent());
             }
         });
         return this;
@@ -166,7 +166,7 @@ final class DeadNodes extends AbstractBehavior<DeadNodes.Command> {
     }
 
     private void down(Member member) {
-        LivenessDetector.tellEnded(classic(), member.address());
+        LivenessDetector.reportEnded(classic(), member.address());
         if (member.status() != MemberStatus.down()) {
             cluster.manager().tell(new Down(member.address()));
         }

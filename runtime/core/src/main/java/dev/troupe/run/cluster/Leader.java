@@ -34,7 +34,7 @@ public interface Leader {
     }
 
     /** Returns the routes of a run's page, with more routes for the management port of this process. */
-    default Routes beside(Routes page) {
+    default Routes addTo(Routes page) {
         return page;
     }
 }

@@ -29,12 +29,12 @@ public final class LivenessDetector extends PhiAccrualFailureDetector {
     }
 
     /** Reports that a member's process has ended; valid until {@link #forget}. */
-    static void tellEnded(Cluster cluster, Address member) {
+    static void reportEnded(Cluster cluster, Address member) {
         of(cluster, member).hasEnded = true;
     }
 
     /** Reports whether a member's machine does not answer. */
-    static void tellSilent(Cluster cluster, Address member, boolean isSilent) {
+    static void reportSilent(Cluster cluster, Address member, boolean isSilent) {
         of(cluster, member).isSilent = isSilent;
     }
 

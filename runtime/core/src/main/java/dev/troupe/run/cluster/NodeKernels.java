@@ -15,7 +15,7 @@ final class NodeKernels implements Supplier<WarmUpReport> {
     private final PreparedRun run;
     private final List<Integer> ranks;
     private NodeWarmUp warmUp;
-    private boolean isTold;
+    private boolean isReported;
 
     NodeKernels(PreparedRun run, List<Integer> ranks) {
         this.run = run;
@@ -28,8 +28,8 @@ final class NodeKernels implements Supplier<WarmUpReport> {
             warmUp = NodeWarmUp.start(run, ranks);
         }
         WarmUpReport report = warmUp.report();
-        if (report.isOver() && !isTold) {
-            isTold = true;
+        if (report.isOver() && !isReported) {
+            isReported = true;
             EVENTS.info("kernels of ranks {} have run once: seconds={} longest-kernel-seconds={}{}", ranks,
                     rounded(report.seconds()), rounded(report.longestKernelNanos() / 1e9),
                     report.refusal().map(why -> " refused: " + why).orElse(""));

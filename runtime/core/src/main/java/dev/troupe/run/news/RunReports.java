@@ -121,8 +121,8 @@ public final class RunReports {
     }
 
     /** Records a reading of a rank's clock; the question was sent at {@code askedNanos} of this clock. */
-    public void clockTold(int rank, long askedNanos, long nanos) {
-        traces.clockTold(rank, askedNanos, nanos, System.nanoTime());
+    public void clockRead(int rank, long askedNanos, long nanos) {
+        traces.clockRead(rank, askedNanos, nanos, System.nanoTime());
     }
 
     /** Records that the ranks write a checkpoint before they continue. */

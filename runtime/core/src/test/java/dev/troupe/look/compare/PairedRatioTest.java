@@ -34,12 +34,12 @@ final class PairedRatioTest {
     @Test
     void shouldNotBeAffectedByADisturbanceOfBoth() {
         Random random = new Random(7);
-        List<Double> besides = IntStream.range(0, 20).mapToObj(_ -> 1 + 10 * random.nextDouble()).toList();
-        List<Double> times = besides.stream().map(time -> time * 0.75).toList();
-        PairedRatio ratio = PairedRatio.of(times, besides);
+        List<Double> others = IntStream.range(0, 20).mapToObj(_ -> 1 + 10 * random.nextDouble()).toList();
+        List<Double> times = others.stream().map(time -> time * 0.75).toList();
+        PairedRatio ratio = PairedRatio.of(times, others);
         assertEquals(0.75, ratio.median(), 1e-12);
         assertTrue(ratio.isApart());
-        assertFalse(PairedRatio.of(besides, besides).isApart());
+        assertFalse(PairedRatio.of(others, others).isApart());
     }
 
     /** Of 2,000 drawn measurements without a difference, at most 5 % are reported to differ, and some are. */

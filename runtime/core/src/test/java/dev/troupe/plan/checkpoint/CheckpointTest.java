@@ -297,7 +297,7 @@ class CheckpointTest {
         Shape shape = Shape.of(9, 1 << 20);
         MemorySegment values = Arena.ofAuto().allocate(4 * shape.elementCount());
         AtomicInteger moved = new AtomicInteger();
-        Progress.heardBy(moved::incrementAndGet, () -> store.writePart(1, 0,
+        Progress.reportedTo(moved::incrementAndGet, () -> store.writePart(1, 0,
                 List.of(new TensorPart(NamedTensor.of("large", shape, DataType.FLOAT32, values),
                         TensorSlice.whole(shape)))));
         assertTrue(moved.get() >= 3 + 36, "36 MiB, written in pieces of 16 and read back in pieces of 1, but " + moved);

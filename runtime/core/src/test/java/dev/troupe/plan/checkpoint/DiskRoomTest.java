@@ -17,51 +17,52 @@ import org.junit.jupiter.api.io.TempDir;
 class DiskRoomTest {
     private static final long CHECKPOINT = 300_000_000;
     private static final long MODEL = 100_000_000;
-    private static final long BESIDE = CheckpointStore.OVERHEAD_BYTES;
+    private static final long OVERHEAD = CheckpointStore.OVERHEAD_BYTES;
 
     @TempDir
     private Path home;
 
     @Test
     void shouldRefuseARunThatCannotFitItsCheckpoints() {
-        assertDoesNotThrow(() -> require(CHECKPOINT + MODEL + BESIDE, 2, 0, false));
+        assertDoesNotThrow(() -> require(CHECKPOINT + MODEL + OVERHEAD, 2, 0, false));
         assertEquals("the run would end with a checkpoint of 300,000,000 bytes and a model of 100,000,000, but the file"
                 + " system of " + output() + " has 401,048,575 left: free some, choose another with --out, or take a"
-                + " smaller model (model.hidden, model.layers)", refusal(CHECKPOINT + MODEL + BESIDE - 1, 2, 0, false));
-        assertDoesNotThrow(() -> require(CHECKPOINT + MODEL + BESIDE, 0, 0, true), "somebody may move them away");
+                + " smaller model (model.hidden, model.layers)",
+                refusal(CHECKPOINT + MODEL + OVERHEAD - 1, 2, 0, false));
+        assertDoesNotThrow(() -> require(CHECKPOINT + MODEL + OVERHEAD, 0, 0, true), "somebody may move them away");
     }
 
     @Test
     void shouldRefuseToKeepMoreThanThereIsRoomFor() {
-        assertDoesNotThrow(() -> require(4 * CHECKPOINT + BESIDE, 3, 0, true));
+        assertDoesNotThrow(() -> require(4 * CHECKPOINT + OVERHEAD, 3, 0, true));
         assertEquals("the run would keep 3 checkpoints of 300,000,000 bytes and write one more before it deletes the"
                 + " oldest, but the file system of " + output()
                 + " has 1,201,048,575 left: free some, choose another with"
-                + " --out, or set training.keep-checkpoints = 2", refusal(4 * CHECKPOINT + BESIDE - 1, 3, 0, true));
-        assertDoesNotThrow(() -> require(4 * CHECKPOINT + BESIDE - 1, 2, 0, true), "as was advised");
+                + " --out, or set training.keep-checkpoints = 2", refusal(4 * CHECKPOINT + OVERHEAD - 1, 3, 0, true));
+        assertDoesNotThrow(() -> require(4 * CHECKPOINT + OVERHEAD - 1, 2, 0, true), "as was advised");
     }
 
     @Test
     void shouldAdviseNoneOnTheWayIfNotEvenTwoFit() {
-        String refusal = refusal(2 * CHECKPOINT + BESIDE - 1, 1, 0, true);
+        String refusal = refusal(2 * CHECKPOINT + OVERHEAD - 1, 1, 0, true);
         assertEquals("write none on the way (training.checkpoint-every = 0)",
                 refusal.substring(refusal.indexOf("write none")));
-        assertDoesNotThrow(() -> require(2 * CHECKPOINT + BESIDE - 1, 1, 0, false), "as was advised");
+        assertDoesNotThrow(() -> require(2 * CHECKPOINT + OVERHEAD - 1, 1, 0, false), "as was advised");
     }
 
     @Test
     void shouldCountTheCheckpointsOnDisk() {
-        assertDoesNotThrow(() -> require(CHECKPOINT + MODEL + BESIDE, 3, 3, true));
-        assertThrows(CheckpointException.class, () -> require(CHECKPOINT + MODEL + BESIDE, 3, 2, true));
+        assertDoesNotThrow(() -> require(CHECKPOINT + MODEL + OVERHEAD, 3, 3, true));
+        assertThrows(CheckpointException.class, () -> require(CHECKPOINT + MODEL + OVERHEAD, 3, 2, true));
     }
 
     @Test
     void shouldRefuseAModelThatIsLargerThanTheRoom() {
-        assertDoesNotThrow(() -> DiskRoom.requireForModel(output(), MODEL, disk(MODEL + BESIDE)));
+        assertDoesNotThrow(() -> DiskRoom.requireForModel(output(), MODEL, disk(MODEL + OVERHEAD)));
         assertEquals("the model has 100,000,000 bytes, but the file system of " + output()
                 + " has 101,048,575 left: free some, choose another with --out, or take a smaller type of weights",
                 assertThrows(CheckpointException.class,
-                        () -> DiskRoom.requireForModel(output(), MODEL, disk(MODEL + BESIDE - 1))).getMessage());
+                        () -> DiskRoom.requireForModel(output(), MODEL, disk(MODEL + OVERHEAD - 1))).getMessage());
     }
 
     private Path output() {

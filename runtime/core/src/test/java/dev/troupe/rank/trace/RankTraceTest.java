@@ -241,7 +241,7 @@ class RankTraceTest {
             steps.traced(7, here, System.nanoTime());
             steps.traced(7, there, System.nanoTime());
             assertEquals(Optional.empty(), steps.committed(7, NODES));
-            steps.clockTold(0, begun, begun + ahead, begun);
+            steps.clockRead(0, begun, begun + ahead, begun);
             steps.traced(7, there, System.nanoTime());
             assertEquals(there.beginNanos() - ahead,
                     steps.committed(7, NODES).orElseThrow().ranks().getFirst().beginNanos());

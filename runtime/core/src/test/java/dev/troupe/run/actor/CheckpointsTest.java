@@ -89,7 +89,7 @@ class CheckpointsTest {
         coordinator.tell(new TrainingCoordinator.NodeJoined(node.ref(), "only", Map.of(), 0, TERM, Optional.empty(),
                 WarmUpReport.NOTHING_TO_RUN));
         coordinator.tell(new TrainingCoordinator.RankHosted(from(), rank.ref()));
-        rank.expectMessageClass(ScheduleActor.TellStatus.class); // its clock is asked for
+        rank.expectMessageClass(ScheduleActor.ReportStatus.class); // its clock is asked for
         happens(new RunEvent.EpochReady(from(), 0, -1, List.of()));
     }
 
@@ -248,7 +248,7 @@ class CheckpointsTest {
     private void pass() {
         time.timePasses(TICK);
         rank.fishForMessage(Duration.ofSeconds(10),
-                told -> told instanceof ScheduleActor.TellStatus
+                told -> told instanceof ScheduleActor.ReportStatus
                         ? FishingOutcomes.complete()
                         : FishingOutcomes.continueAndIgnore());
         Stranger.awaitItsTurn(kit, coordinator, TERM); // it has set its clock after its question

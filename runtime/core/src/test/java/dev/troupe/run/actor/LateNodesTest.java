@@ -72,7 +72,8 @@ class LateNodesTest {
         writeCheckpoint();
         begin(Set.of("late"), Set.of());
         join(late, "late", Optional.of(KNOWS_NOTHING));
-        assertEquals("the node of the coordinator ended, and nodes [late] have no copies of what its ranks kept last",
+        assertEquals(
+                "the node of the coordinator ended, and nodes [late] have no copies of the last snapshots of its ranks",
                 outcome.get(10, TimeUnit.SECONDS).failure().orElseThrow());
     }
 

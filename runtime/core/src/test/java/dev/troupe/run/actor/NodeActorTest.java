@@ -73,18 +73,18 @@ class NodeActorTest extends NodeTests {
                 next(RunEvent.CheckpointPartWritten.class).part().sha256());
         CheckpointAttempt attempt = new CheckpointAttempt(1, 0, CheckpointWay.DURING_TRAINING);
         order(new NodeEvent.WriteParts(attempt, List.of(0, 1)));
-        Set<String> beside = new HashSet<>();
-        while (beside.size() < 2) {
+        Set<String> written = new HashSet<>();
+        while (written.size() < 2) {
             var answer = coordinator.expectMessageClass(TrainingCoordinator.CheckpointHappened.class, PATIENCE);
             switch (answer.event()) {
                 case CheckpointEvent.Moving _ -> {
                 }
                 case CheckpointEvent.Pinned pinned ->
-                    assertTrue(beside.isEmpty(), pinned + " after a part was written");
-                default -> beside.add(((CheckpointEvent.PartWritten) answer.event()).part().sha256());
+                    assertTrue(written.isEmpty(), pinned + " after a part was written");
+                default -> written.add(((CheckpointEvent.PartWritten) answer.event()).part().sha256());
             }
         }
-        assertEquals(byRanks, beside);
+        assertEquals(byRanks, written);
     }
 
     @Test
@@ -270,17 +270,17 @@ class NodeActorTest extends NodeTests {
         ranks.forEach(rank -> rank.tell(new ScheduleActor.StartPass(TERM, FIRST)));
         assertTrue(computing.await(PATIENCE.toSeconds(), TimeUnit.SECONDS));
 
-        ranks.getFirst().tell(new ScheduleActor.TellStatus(coordinator.ref(), 0));
-        var status = coordinator.expectMessageClass(TrainingCoordinator.StatusTold.class, PATIENCE).status();
+        ranks.getFirst().tell(new ScheduleActor.ReportStatus(coordinator.ref(), 0));
+        var status = coordinator.expectMessageClass(TrainingCoordinator.StatusReported.class, PATIENCE).status();
         assertEquals("computing 0F0 in step 0", status.situation());
         assertTrue(status.isWorking());
         assertEquals(Optional.of(new RowPosition(Pass.Kind.TRAINING, 0)), status.position());
         assertEquals(List.of(), status.stack(), "not before it is asked again");
-        ranks.getFirst().tell(new ScheduleActor.TellStatus(coordinator.ref(), 0));
-        var stays = coordinator.expectMessageClass(TrainingCoordinator.StatusTold.class, PATIENCE).status();
+        ranks.getFirst().tell(new ScheduleActor.ReportStatus(coordinator.ref(), 0));
+        var stays = coordinator.expectMessageClass(TrainingCoordinator.StatusReported.class, PATIENCE).status();
         assertTrue(stays.stack().stream().anyMatch(call -> call.contains("StageWorker")), stays.stack()::toString);
-        ranks.getLast().tell(new ScheduleActor.TellStatus(coordinator.ref(), 0));
-        var other = coordinator.expectMessageClass(TrainingCoordinator.StatusTold.class, PATIENCE).status();
+        ranks.getLast().tell(new ScheduleActor.ReportStatus(coordinator.ref(), 0));
+        var other = coordinator.expectMessageClass(TrainingCoordinator.StatusReported.class, PATIENCE).status();
         assertEquals("waiting for 1RECV_F0 in step 0", other.situation());
         assertFalse(other.isWorking());
         mayGoOn.countDown();

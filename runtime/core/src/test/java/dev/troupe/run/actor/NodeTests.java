@@ -129,7 +129,7 @@ abstract class NodeTests {
                 release, new NodeSetup.Reports(new RunPosition(), outcomes::add, lost));
         node = kit.spawn(NodeActor.create(setup, coordinator.ref()));
         coordinator.expectMessage(new TrainingCoordinator.NodeJoined(node, "only", Map.of(), 0, 0, Optional.empty(),
-                WarmUpReport.UNDER_WAY));
+                WarmUpReport.IN_PROGRESS));
         node.tell(new NodeActor.HostRanks(TERM,
                 new NodeEvent.HostRanks(0, List.of(host, host), Map.of(), home.toString()), coordinator.ref()));
     }

@@ -97,7 +97,7 @@ class TrainingCoordinatorTest {
                 new NodeEvent.HostRanks(0, List.of("only", "only"), Map.of(), home.toString()), coordinator));
         for (int rank = 0; rank < 2; rank++) {
             coordinator.tell(new TrainingCoordinator.RankHosted(new Incarnation(rank, 0, 1), ranks.get(rank).ref()));
-            ranks.get(rank).expectMessageClass(ScheduleActor.TellStatus.class); // its clock is asked for
+            ranks.get(rank).expectMessageClass(ScheduleActor.ReportStatus.class); // its clock is asked for
             happens(new RunEvent.EpochReady(from(rank), 0, -1, List.of()));
         }
         expectAll(new ScheduleActor.StartPass(TERM, FIRST));
@@ -237,8 +237,8 @@ class TrainingCoordinatorTest {
 
     /** Answers after the question has come, and waits until the coordinator has taken the answer in. */
     private void answerStatus(int rank, boolean isWorking, String situation) {
-        ranks.get(rank).expectMessageClass(ScheduleActor.TellStatus.class);
-        coordinator.tell(new TrainingCoordinator.StatusTold(
+        ranks.get(rank).expectMessageClass(ScheduleActor.ReportStatus.class);
+        coordinator.tell(new TrainingCoordinator.StatusReported(
                 new RankStatus(rank, 3, isWorking, situation, Optional.empty(), List.of()), 0, 0));
         Stranger.awaitItsTurn(kit, coordinator, TERM);
     }

@@ -124,7 +124,7 @@ class SnapshotReceiverTest {
             assertEquals(refusedBefore, counters.counters().refused());
             take(first.subList(taken, first.size()));
             assertEquals(refusedBefore + 1, counters.counters().refused());
-            assertFalse(receiver.isUnderWay());
+            assertFalse(receiver.isInProgress());
             state.requireKept(there, RANK, STAGE, 1);
         }
         assertEquals(List.of(1L, 1L), heard);
@@ -138,7 +138,7 @@ class SnapshotReceiverTest {
         assertEquals(List.of(2L, 1L, 2L), heard, "an earlier one was not");
         assertEquals(2, counters.counters().received());
         assertEquals(0, counters.counters().refused());
-        assertFalse(receiver.isUnderWay());
+        assertFalse(receiver.isInProgress());
     }
 
     @Test
@@ -192,7 +192,7 @@ class SnapshotReceiverTest {
 
     private SnapshotReceiver receiver() {
         return new SnapshotReceiver(there, (_, _, stepsDone) -> heard.add(stepsDone),
-                (offered, door) -> declined.add(offered + " at " + door), counters);
+                (offered, receiverId) -> declined.add(offered + " at " + receiverId), counters);
     }
 
     private void take(List<byte[]> frames) {

@@ -74,14 +74,15 @@ class StreamedCopiesTest {
             this(self, machine, self + 1, false);
         }
 
-        Node(int self, Host machine, int door, boolean shares) {
-            this(self, machine, door, shares, Optional.empty());
+        Node(int self, Host machine, int receiverId, boolean shares) {
+            this(self, machine, receiverId, shares, Optional.empty());
         }
 
-        Node(int self, Host machine, int door, boolean shares, Optional<Connections> connections) {
+        Node(int self, Host machine, int receiverId, boolean shares, Optional<Connections> connections) {
             snapshots = new Snapshots(shares);
             copies = StreamedCopies.connect(new NodeMap(self, List.of(0, 1, 2), endpoints, Set.of()),
-                    TransportSettings.defaults(), machine.directory(), connections, snapshots, this::onCopied, door);
+                    TransportSettings.defaults(), machine.directory(), connections, snapshots, this::onCopied,
+                    receiverId);
         }
 
         private void onCopied(int rank, int stage, long stepsDone) {
@@ -321,7 +322,7 @@ class StreamedCopiesTest {
     }
 
     @Test
-    void shouldReachTheProcessOfADoorAndNoOtherOfItsNode() throws InterruptedException {
+    void shouldReachTheProcessOfAReceiverIdAndNoOtherOfItsNode() throws InterruptedException {
         Node from = node(0);
         Node former = node(1);
         Node later = keep(new Node(1, host, 99, false));

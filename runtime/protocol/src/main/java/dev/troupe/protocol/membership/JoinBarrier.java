@@ -105,7 +105,7 @@ public final class JoinBarrier {
     /** A node without ranks has no kernels to run yet. */
     private Stream<WarmUpReport> ofRanks() {
         return roster.ranks().entrySet().stream().filter(node -> !node.getValue().isEmpty())
-                .map(node -> warmUps.getOrDefault(node.getKey(), WarmUpReport.UNDER_WAY));
+                .map(node -> warmUps.getOrDefault(node.getKey(), WarmUpReport.IN_PROGRESS));
     }
 
     /** Forgets a node that has left; it may join again. */

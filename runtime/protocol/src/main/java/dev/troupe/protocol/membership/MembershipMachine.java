@@ -70,7 +70,7 @@ public final class MembershipMachine<N> {
     private final RecoveryQuorum quorum;
     private final long reportNanos;
     private final Map<String, N> nodes = new TreeMap<>();
-    private final Map<String, Integer> doors = new TreeMap<>();
+    private final Map<String, Integer> receiverIds = new TreeMap<>();
     private Phase phase = Phase.JOINING;
     // The time since which all nodes have joined without knowing the committed steps of the run's records; -1 if they do.
     private long unknownSinceNanos = -1;
@@ -107,8 +107,8 @@ public final class MembershipMachine<N> {
     }
 
     /** Returns the numbers of the streams on which nodes receive copies, by name; see {@link MembershipEvent.Joined}. */
-    public Map<String, Integer> doors() {
-        return Collections.unmodifiableMap(doors);
+    public Map<String, Integer> receiverIds() {
+        return Collections.unmodifiableMap(receiverIds);
     }
 
     /** Returns whether this coordinator leads a run that has begun. */
@@ -160,7 +160,7 @@ public final class MembershipMachine<N> {
         }
         barrier.join(name, joined.keys());
         nodes.put(name, joined.node());
-        doors.put(name, joined.door());
+        receiverIds.put(name, joined.receiverId());
         commands.add(new MembershipCommand.Watch<>(joined.node(), name));
         if (phase == Phase.RUNNING) { // a standby, or later than the others
             commands.add(new MembershipCommand.Host<>(joined.node()));
@@ -170,7 +170,7 @@ public final class MembershipMachine<N> {
             return;
         }
         joined.report().ifPresent(report -> {
-            quorum.hear(name, report, surroundings.nowNanos());
+            quorum.add(name, report, surroundings.nowNanos());
             phase = Phase.TAKING_OVER;
         });
         if (phase == Phase.TAKING_OVER) {
@@ -277,7 +277,7 @@ public final class MembershipMachine<N> {
         quorum.leave(name);
         commands.add(new MembershipCommand.ReportGone<>(name));
         String reason = "node " + name + " ended before the run did; see its log";
-        if (phase == Phase.TAKING_OVER && !quorum.isUnderWay()) {
+        if (phase == Phase.TAKING_OVER && !quorum.isInProgress()) {
             phase = Phase.JOINING; // no node is left that knows of a run
             readySinceNanos = -1;
         }
@@ -317,7 +317,7 @@ public final class MembershipMachine<N> {
 
     private void endWithoutCopies(Collection<String> names, List<MembershipCommand<N>> commands) {
         end(Optional.of("the node of the coordinator ended, and nodes " + names
-                + " have no copies of what its ranks kept last"), commands);
+                + " have no copies of the last snapshots of its ranks"), commands);
     }
 
     private void end(Optional<String> failure, List<MembershipCommand<N>> commands) {

@@ -29,7 +29,7 @@ public final class RecoveryQuorum {
      * Records the report of a node. Only a node's first report counts: after it, the node's ranks finish at most the update
      * that the lost coordinator ordered.
      */
-    public void hear(String node, NodeReport report, long nowNanos) {
+    public void add(String node, NodeReport report, long nowNanos) {
         if (reports.isEmpty()) {
             sinceNanos = nowNanos;
         }
@@ -42,7 +42,7 @@ public final class RecoveryQuorum {
     }
 
     /** Returns whether a report is about a run that has begun. */
-    public boolean isUnderWay() {
+    public boolean isInProgress() {
         return !reports.isEmpty();
     }
 
@@ -53,7 +53,7 @@ public final class RecoveryQuorum {
      * @param joined the nodes that have joined this coordinator, with a report or without
      */
     public boolean isEnough(Set<String> present, Set<String> joined, long nowNanos) {
-        return isUnderWay() && (joined.containsAll(present) || nowNanos - sinceNanos > patienceNanos);
+        return isInProgress() && (joined.containsAll(present) || nowNanos - sinceNanos > patienceNanos);
     }
 
     /**

@@ -111,9 +111,9 @@ public sealed interface NodeCommand {
         /**
          * A node that keeps copies.
          *
-         * @param door the number of the stream on which it receives copies
+         * @param receiverId the number of the stream on which it receives copies
          */
-        public record Buddy(String node, int door) {
+        public record Buddy(String node, int receiverId) {
         }
     }
 

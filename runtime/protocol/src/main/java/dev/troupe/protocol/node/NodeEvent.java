@@ -66,12 +66,12 @@ public sealed interface NodeEvent {
      *
      * @param stepsDone the steps of the last commit
      * @param buddies the node that keeps the copies of each rank; empty text for none
-     * @param doors the number of the stream on which each node receives copies, by name
+     * @param receiverIds the number of the stream on which each node receives copies, by name
      */
-    record KeepCopies(long stepsDone, List<String> buddies, Map<String, Integer> doors) implements Order {
+    record KeepCopies(long stepsDone, List<String> buddies, Map<String, Integer> receiverIds) implements Order {
         public KeepCopies {
             buddies = List.copyOf(buddies);
-            doors = FixedOrder.copyOf(doors);
+            receiverIds = FixedOrder.copyOf(receiverIds);
         }
     }
 

@@ -77,8 +77,8 @@ final class NodeView {
         copies.ifPresent(keep -> {
             for (int rank = 0; rank < keep.buddies().size(); rank++) {
                 String buddy = keep.buddies().get(rank);
-                if (keep.doors().containsKey(buddy) && !buddy.equals(name)) {
-                    byRank.put(rank, new NodeCommand.Route.Buddy(buddy, keep.doors().get(buddy)));
+                if (keep.receiverIds().containsKey(buddy) && !buddy.equals(name)) {
+                    byRank.put(rank, new NodeCommand.Route.Buddy(buddy, keep.receiverIds().get(buddy)));
                 }
             }
         });

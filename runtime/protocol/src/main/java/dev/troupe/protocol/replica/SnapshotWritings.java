@@ -24,7 +24,7 @@ public final class SnapshotWritings {
     }
 
     /** Returns whether a writing may continue: it is the last one, and has not ended. */
-    public boolean isUnderWay(long ofWriting) {
+    public boolean isInProgress(long ofWriting) {
         return ofWriting == writing && stepsDone < 0;
     }
 

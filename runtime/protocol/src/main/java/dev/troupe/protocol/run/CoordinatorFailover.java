@@ -34,7 +34,7 @@ public record CoordinatorFailover(int epoch, Commit commit, Optional<Commit> bef
             int stepsPerPass) {
         NodeReport latest = byNode.values().stream().max(Comparator.comparingInt(NodeReport::epoch)).orElseThrow();
         NavigableMap<Long, Commit> commits = new TreeMap<>();
-        byNode.values().forEach(told -> told.commits().forEach(commit -> commits.put(commit.stepsDone(), commit)));
+        byNode.values().forEach(report -> report.commits().forEach(commit -> commits.put(commit.stepsDone(), commit)));
         commits.put(first.stepsDone(), first);
         for (Commit commit : commits.descendingMap().values()) {
             Optional<List<String>> hosts = hosts(byNode, latest.hosts(), commit.stepsDone(), first);

@@ -50,7 +50,7 @@ final class Epochs {
 
     /** Returns whether an event is obsolete: its rank has a newer incarnation, or its lost message is being sent again. */
     boolean isOfThePast(RunEvent event) {
-        return event instanceof RunEvent.OfRank said && !restarts.isCurrent(said.from())
+        return event instanceof RunEvent.OfRank report && !restarts.isCurrent(report.from())
                 || event instanceof RunEvent.MessageLost lost && lost.epoch() != present;
     }
 
@@ -111,8 +111,8 @@ final class Epochs {
     }
 
     /** Returns the restarted ranks that have not received their order again, and counts the order as given. */
-    List<Integer> takeUntold() {
-        return restarts.takeUntold();
+    List<Integer> takeUnordered() {
+        return restarts.takeUnordered();
     }
 
     void repeat(List<Integer> ranks) {

@@ -12,7 +12,7 @@ import java.util.List;
  */
 final class Restarts {
     private final int[] startedIn;
-    private final BitSet untold = new BitSet();
+    private final BitSet unordered = new BitSet();
     private final BitSet repeating = new BitSet();
     private final int term;
 
@@ -37,14 +37,14 @@ final class Restarts {
 
     void restart(int rank, int epoch) {
         startedIn[rank] = epoch;
-        untold.set(rank);
+        unordered.set(rank);
         repeating.clear(rank);
     }
 
     /** Returns the restarted ranks that have not received their order again, and counts the order as given. */
-    List<Integer> takeUntold() {
-        List<Integer> ranks = untold.stream().boxed().toList();
-        untold.clear();
+    List<Integer> takeUnordered() {
+        List<Integer> ranks = unordered.stream().boxed().toList();
+        unordered.clear();
         return ranks;
     }
 

@@ -23,7 +23,7 @@ final class RunCheckpoints {
     private final StepProgress step;
     private final ReplicaTable replicas;
     private final CheckpointWay onTheWay;
-    private Optional<CheckpointAttempt> underWay = Optional.empty();
+    private Optional<CheckpointAttempt> inProgress = Optional.empty();
     /** Whether nodes have pinned the states that the checkpoint in progress needs. */
     private boolean isPinned;
     private long newest;
@@ -64,7 +64,7 @@ final class RunCheckpoints {
     /** Returns whether a checkpoint of the last commit is to begin now, written in this way. */
     boolean isDue(CheckpointWay way) {
         return way == onTheWay && (way == CheckpointWay.AWAITED || !isLast())
-                && (isTimeUp || isDueBySteps(step.stepsDone())) && underWay.isEmpty() && newest != step.stepsDone();
+                && (isTimeUp || isDueBySteps(step.stepsDone())) && inProgress.isEmpty() && newest != step.stepsDone();
     }
 
     private boolean isDueBySteps(long stepsDone) {
@@ -79,56 +79,56 @@ final class RunCheckpoints {
     void begin(CheckpointWay way, int epoch, List<RunCommand> commands) {
         Commit commit = step.lastCommit();
         CheckpointAttempt attempt = new CheckpointAttempt(commit.stepsDone(), epoch, way);
-        underWay = Optional.of(attempt);
+        inProgress = Optional.of(attempt);
         isTimeUp = false;
         isPinned = false;
-        commands.add(new RunCommand.TellCheckpoint(
+        commands.add(new RunCommand.NotifyCheckpoint(
                 new CheckpointEvent.Wanted(attempt, commit.lossScale(), replicas.hosts())));
     }
 
     /** Records that nodes have pinned the states that a checkpoint needs. */
     void pinned(CheckpointAttempt attempt) {
-        isPinned |= underWay.equals(Optional.of(attempt));
+        isPinned |= inProgress.equals(Optional.of(attempt));
     }
 
     /** Records that the checkpoint in progress is complete or deleted. */
     void settle(RunEvent.CheckpointSettled settled) {
-        if (!underWay.equals(Optional.of(settled.attempt()))) {
-            throw new IllegalStateException(settled + ", but in progress is " + underWay);
+        if (!inProgress.equals(Optional.of(settled.attempt()))) {
+            throw new IllegalStateException(settled + ", but in progress is " + inProgress);
         }
-        underWay = Optional.empty();
+        inProgress = Optional.empty();
         newest = settled.isWritten() ? settled.attempt().stepsDone() : newest;
     }
 
-    boolean isUnderWay() {
-        return underWay.isPresent();
+    boolean isInProgress() {
+        return inProgress.isPresent();
     }
 
-    boolean isUnderWay(CheckpointWay way) {
-        return underWay.filter(attempt -> attempt.way() == way).isPresent();
+    boolean isInProgress(CheckpointWay way) {
+        return inProgress.filter(attempt -> attempt.way() == way).isPresent();
     }
 
     /** Passes a rank's report on its part to the checkpoint in progress. */
-    void tell(RunEvent.OfCheckpoint said, List<RunCommand> commands) {
-        commands.add(new RunCommand.TellCheckpoint(switch (said) {
+    void pass(RunEvent.OfCheckpoint report, List<RunCommand> commands) {
+        commands.add(new RunCommand.NotifyCheckpoint(switch (report) {
             case RunEvent.CheckpointPartWritten(var from, var part) ->
-                new CheckpointEvent.PartWritten(underWay.orElseThrow(), from.rank(), part);
+                new CheckpointEvent.PartWritten(inProgress.orElseThrow(), from.rank(), part);
             case RunEvent.CheckpointPartFailed(var from, String why) ->
-                new CheckpointEvent.PartFailed(underWay.orElseThrow(), from.rank(), why);
+                new CheckpointEvent.PartFailed(inProgress.orElseThrow(), from.rank(), why);
         }));
     }
 
     /** Passes an event to the checkpoint in progress if the run waits for it. */
-    void tellAwaited(CheckpointEvent event, List<RunCommand> commands) {
-        if (isUnderWay(CheckpointWay.AWAITED)) {
-            commands.add(new RunCommand.TellCheckpoint(event));
+    void passToAwaited(CheckpointEvent event, List<RunCommand> commands) {
+        if (isInProgress(CheckpointWay.AWAITED)) {
+            commands.add(new RunCommand.NotifyCheckpoint(event));
         }
     }
 
     /** Reports the loss of a node to the checkpoint in progress. */
     void lose(String node, String reason, List<RunCommand> commands) {
-        if (isUnderWay(CheckpointWay.DURING_TRAINING)) {
-            commands.add(new RunCommand.TellCheckpoint(new CheckpointEvent.NodeGone(node, reason)));
+        if (isInProgress(CheckpointWay.DURING_TRAINING)) {
+            commands.add(new RunCommand.NotifyCheckpoint(new CheckpointEvent.NodeGone(node, reason)));
         }
     }
 
@@ -154,14 +154,14 @@ final class RunCheckpoints {
      * that the checkpoint needs and no node has pinned yet.
      */
     boolean holdsUpUpdate() {
-        return isUnderWay(CheckpointWay.DURING_TRAINING) && !isPinned && step.isLastOfPass()
-                && underWay.orElseThrow().stepsDone() < step.stepsDone();
+        return isInProgress(CheckpointWay.DURING_TRAINING) && !isPinned && step.isLastOfPass()
+                && inProgress.orElseThrow().stepsDone() < step.stepsDone();
     }
 
     /** Returns whether the next commit waits for the checkpoint in progress, since another is due at that commit. */
     boolean holdsUpCommit() {
         long next = step.stepsDone() + settings.stepsPerPass();
         return !isLast(next) && isDueBySteps(next)
-                && underWay.filter(attempt -> attempt.stepsDone() != next).isPresent();
+                && inProgress.filter(attempt -> attempt.stepsDone() != next).isPresent();
     }
 }

@@ -55,7 +55,7 @@ public sealed interface RunCommand {
      * Send the last commit to a node that joins. A node can report only known commits to the next coordinator, and copies of
      * an unknown commit are useless.
      */
-    record TellCommit(String node, Commit commit) implements RunCommand {
+    record NotifyCommit(String node, Commit commit) implements RunCommand {
     }
 
     /** Report the mean loss on validation data after {@code stepsDone} steps. */
@@ -63,7 +63,7 @@ public sealed interface RunCommand {
     }
 
     /** Pass this event to the machine of checkpoints. */
-    record TellCheckpoint(CheckpointEvent event) implements RunCommand {
+    record NotifyCheckpoint(CheckpointEvent event) implements RunCommand {
     }
 
     /** Report that the run continues without this checkpoint, for this reason. */

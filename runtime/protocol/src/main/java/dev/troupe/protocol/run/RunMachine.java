@@ -85,9 +85,9 @@ public final class RunMachine {
                 answered.set(from.rank());
                 step.sent(from.rank(), sent);
             }
-            case RunEvent.OfCheckpoint said -> {
-                require(phase == RunPhase.CHECKPOINT && checkpoints.isUnderWay(CheckpointWay.AWAITED), event);
-                checkpoints.tell(said, commands);
+            case RunEvent.OfCheckpoint report -> {
+                require(phase == RunPhase.CHECKPOINT && checkpoints.isInProgress(CheckpointWay.AWAITED), event);
+                checkpoints.pass(report, commands);
             }
             case RunEvent.CheckpointPinned(var attempt) -> checkpoints.pinned(attempt);
             case RunEvent.CheckpointSettled settled -> settle(settled, commands);
@@ -96,7 +96,7 @@ public final class RunMachine {
             case RunEvent.NodeJoined(String node, var versions) -> {
                 replicas.join(node, versions);
                 if (phase != RunPhase.STARTING) {
-                    commands.add(new RunCommand.TellCommit(node, step.lastCommit()));
+                    commands.add(new RunCommand.NotifyCommit(node, step.lastCommit()));
                 }
                 keepCopies(replicas.chooseBuddies(), commands);
             }
@@ -171,11 +171,11 @@ public final class RunMachine {
         if (!mayRecover()) {
             recover(lost, reason, commands);
         } else if (steps.isEmpty() || goesBack && !step.canGoBack()) {
-            fail(reason + ", and no other node has copies of what its ranks, " + lost + ", kept", commands);
+            fail(reason + ", and no other node has copies of the snapshots of its ranks " + lost, commands);
         } else {
             replicas.move(lost, steps.getAsLong(), epoch() + 1);
             if (goesBack) { // the step before is under way again
-                checkpoints.tellAwaited(new CheckpointEvent.Withdrawn(), commands);
+                checkpoints.passToAwaited(new CheckpointEvent.Withdrawn(), commands);
                 pass = step.goBack();
                 phase = RunPhase.TRAINING;
                 answered.clear();
@@ -222,7 +222,7 @@ public final class RunMachine {
         switch (phase) {
             case STARTING -> nextStep(commands);
             case FAILING_OVER -> {
-                List<Integer> all = epochs.takeUntold(); // told all at once
+                List<Integer> all = epochs.takeUnordered(); // told all at once
                 if (stepsDone() == settings.firstStep()) {
                     nextStep(commands);
                 } else {
@@ -239,19 +239,19 @@ public final class RunMachine {
 
     /** Starts the pass on the restarted ranks before any message is resent, since the messages belong to the pass. */
     private void resume(List<RunCommand> commands) {
-        List<Integer> again = epochs.takeUntold();
+        List<Integer> again = epochs.takeUnordered();
         if (phase != RunPhase.CHECKPOINT && !again.isEmpty()) {
             epochs.repeat(again);
             commands.add(new RunCommand.StartPass(pass, step.updatesAhead(pass), again));
         }
         goOn(commands);
-        checkpoints.tellAwaited(new CheckpointEvent.RanksRestarted(again), commands);
+        checkpoints.passToAwaited(new CheckpointEvent.RanksRestarted(again), commands);
     }
 
     private void goOn(List<RunCommand> commands) {
         // A checkpoint is written between two passes, when no rank waits for a message.
-        long underWay = phase == RunPhase.CHECKPOINT || phase == RunPhase.OVER ? -1 : pass.number();
-        commands.add(epochs.resume(underWay));
+        long passInProgress = phase == RunPhase.CHECKPOINT || phase == RunPhase.OVER ? -1 : pass.number();
+        commands.add(epochs.resume(passInProgress));
         if (epochs.hasCaughtUp()) {
             commands.add(new RunCommand.ReportCaughtUp());
         }
@@ -328,7 +328,7 @@ public final class RunMachine {
         if (phase == RunPhase.OVER) {
             return;
         }
-        if (checkpoints.isUnderWay(CheckpointWay.DURING_TRAINING)) {
+        if (checkpoints.isInProgress(CheckpointWay.DURING_TRAINING)) {
             phase = RunPhase.FAILING;
             failure = reason;
         } else {
@@ -352,7 +352,7 @@ public final class RunMachine {
     /** Waits for a checkpoint; the one in progress comes first. */
     private void awaitCheckpoint(List<RunCommand> commands) {
         phase = RunPhase.CHECKPOINT;
-        if (!checkpoints.isUnderWay()) {
+        if (!checkpoints.isInProgress()) {
             checkpoints.begin(CheckpointWay.AWAITED, epoch(), commands);
         }
     }
@@ -363,7 +363,7 @@ public final class RunMachine {
     private void nextStep(List<RunCommand> commands) {
         if (!checkpoints.isLast()) {
             startPass(RunPhase.TRAINING, step.begin(), commands);
-        } else if (checkpoints.isUnderWay() || checkpoints.isWantedAtEnd()) {
+        } else if (checkpoints.isInProgress() || checkpoints.isWantedAtEnd()) {
             awaitCheckpoint(commands);
         } else {
             end(new RunCommand.Finish(stepsDone()), commands);

@@ -32,7 +32,7 @@ record RunWaits(RunPhase phase, Pass pass, BitSet answered, Epochs epochs, StepP
 
     /** Returns whether the run waits for a checkpoint that is written during training. */
     boolean isForCheckpoint() {
-        return checkpoints.isUnderWay(CheckpointWay.DURING_TRAINING) && switch (phase) {
+        return checkpoints.isInProgress(CheckpointWay.DURING_TRAINING) && switch (phase) {
             case CHECKPOINT, FAILING -> true;
             case UPDATING -> !answered.isEmpty() && checkpoints.holdsUpCommit();
             case TRAINING -> step.isMeasured(pass) && checkpoints.holdsUpUpdate();
@@ -46,7 +46,7 @@ record RunWaits(RunPhase phase, Pass pass, BitSet answered, Epochs epochs, StepP
             case TRAINING -> step.isMeasured(pass) && copiesOf().isEmpty() && !checkpoints.holdsUpUpdate();
             case VALIDATION -> step.isMeasured(pass);
             case UPDATING -> answered.cardinality() == epochs.allRanks().size() && !checkpoints.holdsUpCommit();
-            case CHECKPOINT -> !checkpoints.isUnderWay();
+            case CHECKPOINT -> !checkpoints.isInProgress();
             case STARTING, FAILING_OVER, FAILING, OVER -> false;
         };
     }

@@ -21,7 +21,7 @@ final class NodeFailure {
     private final String how;
     private final boolean hasComplained;
     private final long sinceNanos;
-    private final Set<SupervisedProcess> heard = new HashSet<>();
+    private final Set<SupervisedProcess> answered = new HashSet<>();
     private long stepsBefore;
     private boolean isSurvived;
 
@@ -39,9 +39,9 @@ final class NodeFailure {
     }
 
     /** Records a process's answer to a question that was asked at this time. */
-    void hear(SupervisedProcess from, long askedNanos, long stepsDone) {
+    void add(SupervisedProcess from, long askedNanos, long stepsDone) {
         long ageNanos = ageNanos(askedNanos);
-        boolean isOfBefore = ageNanos < 0 || heard.add(from) || ageNanos < COMMIT_KNOWN_NANOS;
+        boolean isOfBefore = ageNanos < 0 || answered.add(from) || ageNanos < COMMIT_KNOWN_NANOS;
         if (isOfBefore) {
             stepsBefore = Math.max(stepsBefore, stepsDone);
         } else if (stepsDone > stepsBefore) {

@@ -15,7 +15,7 @@ final class RunProgress {
     private long longestStepNanos;
 
     /** Records an answer. Answers may be out of order, and a node may know fewer steps than another. */
-    void hear(long steps, long nowNanos) {
+    void add(long steps, long nowNanos) {
         if (steps <= stepsDone) {
             return;
         }

@@ -57,7 +57,7 @@ public final class SupervisorMachine {
     private long stopNowNanos;
     private boolean isRunOver;
     private boolean hasRunBegun;
-    private boolean hasToldCause;
+    private boolean hasReportedCause;
     private long runOverNanos;
     private long nowNanos;
 
@@ -87,7 +87,7 @@ public final class SupervisorMachine {
             case SupervisorEvent.DriverReady(String host) -> driverReady(host, commands);
             case SupervisorEvent.DriverEnded ended -> driverEnded(ended, commands);
             case SupervisorEvent.NodeEnded ended -> nodeEnded(ended);
-            case SupervisorEvent.Answered answered -> hear(answered);
+            case SupervisorEvent.Answered answered -> onAnswered(answered);
             case SupervisorEvent.TookOver(String node) -> leader = node;
             case SupervisorEvent.StopAsked(boolean atOnce) -> stop(atOnce, commands);
             case SupervisorEvent.AllEnded(OptionalLong checkpoint) -> launchAgain(checkpoint, commands);
@@ -193,13 +193,13 @@ public final class SupervisorMachine {
         }
     }
 
-    private void hear(SupervisorEvent.Answered answered) {
+    private void onAnswered(SupervisorEvent.Answered answered) {
         SupervisedProcess process = nodes.get(answered.node());
         if (process != null && process.answer(answered, nowNanos) && answered.stepsDone().isPresent()) {
             long steps = answered.stepsDone().getAsLong();
             hasRunBegun = true;
-            progress.hear(steps, nowNanos);
-            failures.forEach(failure -> failure.hear(process, process.askedNanos(), steps));
+            progress.add(steps, nowNanos);
+            failures.forEach(failure -> failure.add(process, process.askedNanos(), steps));
         }
     }
 
@@ -246,8 +246,8 @@ public final class SupervisorMachine {
 
     /** Reports the end of the first failed process, which ended the others, unless it reported the reason itself. */
     private void tellCause(List<SupervisorCommand> commands) {
-        if (!hasToldCause) {
-            hasToldCause = true;
+        if (!hasReportedCause) {
+            hasReportedCause = true;
             failures.stream().findFirst().filter(first -> !first.hasComplained())
                     .ifPresent(first -> complain(first.node(), first.how(), commands));
         }

@@ -68,7 +68,7 @@ public final class PaceWatch {
         if (phase == Phase.SLOWER && latest.size() == MEASURED && median(latest) < SLOWER * before) {
             phase = Phase.STEADY;
             return Optional.of(notice(Notice.Kind.PACE_ENDED, stepsDone, epoch, median(latest) / before,
-                    "steps take again what they took before " + loss + ": " + millis(median(latest)) + " ms"));
+                    "steps are as fast again as before the loss (" + loss + "): " + millis(median(latest)) + " ms"));
         }
         return Optional.empty();
     }
@@ -100,12 +100,12 @@ public final class PaceWatch {
     /** Reports the loss of a node without ranks. */
     public Notice onStandbyLost(long stepsDone, int epoch, String node, Collection<String> present) {
         boolean isAnotherThere = present.stream().anyMatch(other -> !hosts.contains(other));
-        begin("node " + node + ", which stood by, is lost");
+        begin("standby node " + node + " is lost");
         return new Notice(Notice.Kind.STANDBY_LOST, stepsDone, epoch, node, List.of(), List.of(), 1,
-                "node " + node + ", which stood by, is lost" + (isAnotherThere
+                "standby node " + node + " is lost" + (isAnotherThere
                         ? ""
-                        : "; no other does, so the ranks of a node that is lost from now on share another, and steps take"
-                                + " longer"));
+                        : "; there is no other standby, so the ranks of the next lost node will share a node, and steps"
+                                + " will take longer"));
     }
 
     /** Reports a standby that has joined; empty if no node was lost before. */
@@ -141,12 +141,12 @@ public final class PaceWatch {
         String steps = "median of " + after.size() + " steps: " + millis(now) + " ms";
         if (before == 0) {
             phase = Phase.STEADY;
-            return notice(Notice.Kind.PACE_ENDED, stepsDone, epoch, 1, loss + "; what steps took before was not"
-                    + " measured (" + steps + ")");
+            return notice(Notice.Kind.PACE_ENDED, stepsDone, epoch, 1, loss + "; the time of steps before the loss"
+                    + " was not measured (" + steps + ")");
         }
         double times = now / before;
         phase = times < SLOWER ? Phase.STEADY : Phase.SLOWER;
-        String ratio = String.format(Locale.ROOT, "steps take %.1f times what they took before the loss (%s, before it"
+        String ratio = String.format(Locale.ROOT, "steps take %.1f times as long as before the loss (%s, before it"
                 + " %s ms)", times, steps, millis(before));
         return phase == Phase.SLOWER
                 ? notice(Notice.Kind.PACE, stepsDone, epoch, times,

@@ -89,7 +89,7 @@ public final class StragglerWatch {
         private final Map<Kind, Series> kinds = new EnumMap<>(Kind.class);
         private final Series total = new Series();
         private int looks;
-        private Optional<Finding> said = Optional.empty();
+        private Optional<Finding> reported = Optional.empty();
 
         Unit(Key key) {
             this.key = key;
@@ -106,7 +106,7 @@ public final class StragglerWatch {
     private List<String> hosts = List.of();
     private int steps;
     private int wideLooks;
-    private boolean saidWide;
+    private boolean reportedWide;
     private List<Notice> news = new ArrayList<>();
 
     /**
@@ -151,9 +151,9 @@ public final class StragglerWatch {
         for (int rank = 0; rank < hosts.size(); rank++) {
             if (!ranksOf(before, before.get(rank)).equals(ranksOf(hosts, hosts.get(rank)))) {
                 int moved = rank;
-                units.values().stream().filter(unit -> unit.key.rank() == moved && unit.said.isPresent())
-                        .forEach(unit -> tell(Notice.Kind.STRAGGLER_ENDED, unit, 1, stepsDone, epoch,
-                                " is measured anew, since the ranks of its node are others now"));
+                units.values().stream().filter(unit -> unit.key.rank() == moved && unit.reported.isPresent())
+                        .forEach(unit -> report(Notice.Kind.STRAGGLER_ENDED, unit, 1, stepsDone, epoch,
+                                " is measured again, since the ranks of its node have changed"));
                 units.keySet().removeIf(key -> key.rank() == moved);
             }
         }
@@ -187,26 +187,27 @@ public final class StragglerWatch {
             return; // a rank alone is the machine
         }
         Optional<Finding> slow = finding(unit, others);
-        boolean isNews = unit.said.isEmpty()
+        boolean isNews = unit.reported.isEmpty()
                 ? slow.isPresent()
-                : differs(unit.said.get(), unit, others);
+                : differs(unit.reported.get(), unit, others);
         unit.looks = isNews ? unit.looks + 1 : 0;
         if (unit.looks < LOOKS) {
             return;
         }
         unit.looks = 0;
         if (slow.isPresent()) {
-            tellOfLoad(stepsDone, epoch);
-            tell(unit.said.isEmpty() ? Notice.Kind.STRAGGLER : Notice.Kind.STRAGGLER_CHANGED, unit, slow.get().times(),
+            reportLoad(stepsDone, epoch);
+            report(unit.reported.isEmpty() ? Notice.Kind.STRAGGLER : Notice.Kind.STRAGGLER_CHANGED, unit,
+                    slow.get().times(),
                     stepsDone, epoch, describe(slow.get()));
         } else {
-            tell(Notice.Kind.STRAGGLER_ENDED, unit, 1, stepsDone, epoch, " is no straggler any more");
+            report(Notice.Kind.STRAGGLER_ENDED, unit, 1, stepsDone, epoch, " is no straggler any more");
         }
-        unit.said = slow;
+        unit.reported = slow;
     }
 
     /** Reports an overloaded machine first, since a stage may be slow on it by chance. */
-    private void tellOfLoad(long stepsDone, int epoch) {
+    private void reportLoad(long stepsDone, int epoch) {
         load.get().filter(now -> now.isOverloaded(hosts.size()))
                 .ifPresent(now -> news.add(new Notice(Notice.Kind.OVERLOADED, stepsDone, epoch, "", List.of(),
                         List.of(), (double) now.runnable() / now.cores(), now.inWords()
@@ -230,7 +231,7 @@ public final class StragglerWatch {
             double expected = expected(unit, kind, others);
             return expected > 0 && level >= SLOW * expected && level - expected >= LEAST_SHARE * unit.total.level;
         }).toList();
-        return slow.isEmpty() ? Optional.empty() : Optional.of(besideOthers(unit, slow, others));
+        return slow.isEmpty() ? Optional.empty() : Optional.of(comparedWithOthers(unit, slow, others));
     }
 
     private static Finding againstBest(Unit unit, List<Kind> kinds) {
@@ -239,7 +240,7 @@ public final class StragglerWatch {
         return new Finding(true, kinds, now / best, now, best);
     }
 
-    private Finding besideOthers(Unit unit, List<Kind> kinds, List<Unit> others) {
+    private Finding comparedWithOthers(Unit unit, List<Kind> kinds, List<Unit> others) {
         double now = now(unit, kinds);
         double expected = kinds.stream().mapToDouble(kind -> expected(unit, kind, others)).sum();
         return new Finding(false, kinds, now / expected, now, expected);
@@ -264,11 +265,11 @@ public final class StragglerWatch {
     }
 
     /** Returns whether the last report on a straggler is no longer true. */
-    private boolean differs(Finding said, Unit unit, List<Unit> others) {
-        double times = (said.isAgainstBest()
-                ? againstBest(unit, said.kinds())
-                : besideOthers(unit, said.kinds(), others)).times();
-        return times < FINE || times > NEWS * said.times() || times * NEWS < said.times();
+    private boolean differs(Finding reported, Unit unit, List<Unit> others) {
+        double times = (reported.isAgainstBest()
+                ? againstBest(unit, reported.kinds())
+                : comparedWithOthers(unit, reported.kinds(), others)).times();
+        return times < FINE || times > NEWS * reported.times() || times * NEWS < reported.times();
     }
 
     /** Returns the median, for an even number of values the lower of the middle two. */
@@ -280,21 +281,22 @@ public final class StragglerWatch {
         if (known.isEmpty()) {
             return;
         }
-        double limit = saidWide ? FINE : SLOW;
+        double limit = reportedWide ? FINE : SLOW;
         List<Unit> above = known.stream().filter(unit -> unit.aboveBest() >= limit).toList();
         boolean isWide = 2 * above.size() > known.size() && above.stream().map(unit -> unit.key.rank()).distinct()
                 .count() > 1;
-        wideLooks = isWide == saidWide ? 0 : wideLooks + 1;
+        wideLooks = isWide == reportedWide ? 0 : wideLooks + 1;
         if (wideLooks < LOOKS) {
             return;
         }
         wideLooks = 0;
-        saidWide = isWide;
+        reportedWide = isWide;
         double times = median(known, Unit::aboveBest);
         news.add(new Notice(isWide ? Notice.Kind.ALL_SLOWER : Notice.Kind.ALL_SLOWER_ENDED, stepsDone, epoch, "",
                 List.of(), List.of(), times, isWide
                         ? String.format(Locale.ROOT, "%d of %d stages compute %.1f times as long as at their best or"
-                                + " longer: no stage is to blame, but what they share", above.size(), known.size(),
+                                + " longer: the cause is not a stage, but a resource that they share", above.size(),
+                                known.size(),
                                 SLOW)
                         : "most stages compute again about as fast as at their best"));
     }
@@ -313,7 +315,7 @@ public final class StragglerWatch {
         return String.format(Locale.ROOT, nanos < 1e7 ? "%.2f" : "%.0f", nanos / 1e6);
     }
 
-    private void tell(Notice.Kind kind, Unit unit, double times, long stepsDone, int epoch, String what) {
+    private void report(Notice.Kind kind, Unit unit, double times, long stepsDone, int epoch, String what) {
         int rank = unit.key.rank();
         news.add(new Notice(kind, stepsDone, epoch, hosts.get(rank), List.of(rank), List.of(unit.key.stage()), times,
                 "stage " + unit.key.stage() + " (rank " + rank + ", node " + hosts.get(rank) + ")" + what));

@@ -18,80 +18,83 @@ class CheckpointMachineTest {
     private static final String OVERDUE = "it made no progress for as long as the run may wait for it"
             + " (recovery.hang-timeout, and half of transport.timeout at most)";
 
-    private static final List<CheckpointCommand> PINNED = List.of(new CheckpointCommand.ReportPinned(beside(2)));
+    private static final List<CheckpointCommand> PINNED = List
+            .of(new CheckpointCommand.ReportPinned(duringTraining(2)));
 
     private final CheckpointMachine machine = new CheckpointMachine(2);
 
     @Test
     void shouldCommitWhenAllPartsAreThere() {
-        assertEquals(List.of(new CheckpointCommand.WriteFromSnapshots(beside(2), HOSTS)), want(beside(2)));
-        assertEquals(List.of(), part(beside(2), 1));
+        assertEquals(List.of(new CheckpointCommand.WriteFromSnapshots(duringTraining(2), HOSTS)),
+                want(duringTraining(2)));
+        assertEquals(List.of(), part(duringTraining(2), 1));
         assertEquals(
-                List.of(new CheckpointCommand.CommitParts(beside(2), LossScale.none(2), List.of(file(0), file(1)))),
-                part(beside(2), 0));
-        assertEquals(List.of(new CheckpointCommand.ReportWritten(2), written(beside(2))),
-                on(new CheckpointEvent.Stands(beside(2))));
+                List.of(new CheckpointCommand.CommitParts(duringTraining(2), LossScale.none(2),
+                        List.of(file(0), file(1)))),
+                part(duringTraining(2), 0));
+        assertEquals(List.of(new CheckpointCommand.ReportWritten(2), written(duringTraining(2))),
+                on(new CheckpointEvent.Stands(duringTraining(2))));
     }
 
     @Test
     void shouldNotBeginTwoAtATime() {
-        want(beside(2));
-        assertThrows(IllegalStateException.class, () -> want(beside(4)));
+        want(duringTraining(2));
+        assertThrows(IllegalStateException.class, () -> want(duringTraining(4)));
     }
 
     @Test
     void shouldIgnoreAnEarlierAttempt() {
-        want(beside(2));
+        want(duringTraining(2));
         on(new CheckpointEvent.NodeGone("a", "gone"));
-        part(beside(2), 1);
-        on(new CheckpointEvent.Deleted(beside(2)));
+        part(duringTraining(2), 1);
+        on(new CheckpointEvent.Deleted(duringTraining(2)));
         CheckpointAttempt again = new CheckpointAttempt(2, 1, CheckpointWay.DURING_TRAINING);
         assertEquals(List.of(new CheckpointCommand.WriteFromSnapshots(again, HOSTS)), want(again));
-        assertEquals(List.of(), part(beside(2), 0), "of the attempt that was given up");
+        assertEquals(List.of(), part(duringTraining(2), 0), "of the attempt that was given up");
         assertEquals(List.of(), part(again, 0));
-        assertFalse(machine.isOfThis(new CheckpointEvent.Moving(beside(2))));
+        assertFalse(machine.isOfThis(new CheckpointEvent.Moving(duringTraining(2))));
         assertTrue(machine.isOfThis(new CheckpointEvent.Moving(again)));
     }
 
     @Test
     void shouldWaitForAllBeforeItDeletesTheFilesOfAFailedCheckpoint() {
-        want(beside(2));
-        assertEquals(List.of(), on(new CheckpointEvent.PartFailed(beside(2), 1, "no room")));
-        assertEquals(failed("no room"), part(beside(2), 0));
-        assertEquals(List.of(settled(beside(2))), on(new CheckpointEvent.Deleted(beside(2))),
+        want(duringTraining(2));
+        assertEquals(List.of(), on(new CheckpointEvent.PartFailed(duringTraining(2), 1, "no room")));
+        assertEquals(failed("no room"), part(duringTraining(2), 0));
+        assertEquals(List.of(settled(duringTraining(2))), on(new CheckpointEvent.Deleted(duringTraining(2))),
                 "until it is deleted");
     }
 
     @Test
     void shouldDoWithoutOneThatCannotBeCommitted() {
-        want(beside(2));
-        part(beside(2), 0);
-        part(beside(2), 1);
-        assertEquals(failed("no rename"), on(new CheckpointEvent.Refused(beside(2), "no rename")));
+        want(duringTraining(2));
+        part(duringTraining(2), 0);
+        part(duringTraining(2), 1);
+        assertEquals(failed("no rename"), on(new CheckpointEvent.Refused(duringTraining(2), "no rename")));
     }
 
     @Test
     void shouldContinueWithThePartsThatALostNodeHasWritten() {
-        want(beside(2));
-        part(beside(2), 0);
+        want(duringTraining(2));
+        part(duringTraining(2), 0);
         assertEquals(List.of(), on(new CheckpointEvent.NodeGone("a", "gone")));
-        assertEquals(CheckpointCommand.CommitParts.class, part(beside(2), 1).getFirst().getClass());
+        assertEquals(CheckpointCommand.CommitParts.class, part(duringTraining(2), 1).getFirst().getClass());
         assertEquals(List.of(), on(new CheckpointEvent.NodeGone("b", "gone")));
     }
 
     @Test
     void shouldGiveUpACheckpointForWhichTheRunHasWaitedTooLong() {
-        want(beside(2));
+        want(duringTraining(2));
         assertEquals(failed(OVERDUE), on(new CheckpointEvent.Overdue()));
-        assertEquals(List.of(), part(beside(2), 0), "too late");
-        assertEquals(List.of(settled(beside(2))), on(new CheckpointEvent.Overdue()),
+        assertEquals(List.of(), part(duringTraining(2), 0), "too late");
+        assertEquals(List.of(settled(duringTraining(2))), on(new CheckpointEvent.Overdue()),
                 "where not even deleting ends");
-        want(beside(4));
-        part(beside(4), 0);
-        part(beside(4), 1);
-        assertEquals(List.of(new CheckpointCommand.ReportFailed(4, OVERDUE), settled(beside(4))),
+        want(duringTraining(4));
+        part(duringTraining(4), 0);
+        part(duringTraining(4), 1);
+        assertEquals(List.of(new CheckpointCommand.ReportFailed(4, OVERDUE), settled(duringTraining(4))),
                 on(new CheckpointEvent.Overdue()));
-        assertEquals(List.of(), on(new CheckpointEvent.Stands(beside(4))), "too late");
+        assertEquals(List.of(), on(new CheckpointEvent.Stands(duringTraining(4))), "too late");
     }
 
     @Test
@@ -140,7 +143,7 @@ class CheckpointMachineTest {
                 on(new CheckpointEvent.Stands(awaited(4))));
     }
 
-    private static CheckpointAttempt beside(long stepsDone) {
+    private static CheckpointAttempt duringTraining(long stepsDone) {
         return new CheckpointAttempt(stepsDone, 0, CheckpointWay.DURING_TRAINING);
     }
 
@@ -153,7 +156,7 @@ class CheckpointMachineTest {
     }
 
     private static List<CheckpointCommand> failed(String why) {
-        return List.of(new CheckpointCommand.ReportFailed(2, why), new CheckpointCommand.Delete(beside(2)));
+        return List.of(new CheckpointCommand.ReportFailed(2, why), new CheckpointCommand.Delete(duringTraining(2)));
     }
 
     private static CheckpointCommand written(CheckpointAttempt attempt) {
@@ -170,24 +173,25 @@ class CheckpointMachineTest {
 
     @Test
     void shouldReportOnceThatAllNeededStatesAreHeld() {
-        want(beside(2));
-        assertEquals(List.of(), machine.on(new CheckpointEvent.Pinned(beside(2), List.of(1))));
-        assertEquals(List.of(), machine.on(new CheckpointEvent.Pinned(beside(1), List.of(0))), "an earlier attempt's");
-        assertEquals(PINNED, machine.on(new CheckpointEvent.Pinned(beside(2), List.of(0))));
-        assertEquals(List.of(), machine.on(new CheckpointEvent.Pinned(beside(2), List.of(0))));
+        want(duringTraining(2));
+        assertEquals(List.of(), machine.on(new CheckpointEvent.Pinned(duringTraining(2), List.of(1))));
+        assertEquals(List.of(), machine.on(new CheckpointEvent.Pinned(duringTraining(1), List.of(0))),
+                "an earlier attempt's");
+        assertEquals(PINNED, machine.on(new CheckpointEvent.Pinned(duringTraining(2), List.of(0))));
+        assertEquals(List.of(), machine.on(new CheckpointEvent.Pinned(duringTraining(2), List.of(0))));
         assertEquals(failed(OVERDUE), machine.on(new CheckpointEvent.Overdue()));
     }
 
     /** A part that is settled, and a checkpoint that is given up, need no state any more. */
     @Test
     void shouldNeedNothingOfAPartThatIsSettled() {
-        want(beside(2));
-        assertEquals(List.of(), machine.on(new CheckpointEvent.PartWritten(beside(2), 0, file(0))));
-        assertEquals(PINNED, machine.on(new CheckpointEvent.Pinned(beside(2), List.of(1))));
-        part(beside(2), 1);
-        on(new CheckpointEvent.Stands(beside(2)));
-        want(beside(4));
-        assertEquals(new CheckpointCommand.ReportPinned(beside(4)),
+        want(duringTraining(2));
+        assertEquals(List.of(), machine.on(new CheckpointEvent.PartWritten(duringTraining(2), 0, file(0))));
+        assertEquals(PINNED, machine.on(new CheckpointEvent.Pinned(duringTraining(2), List.of(1))));
+        part(duringTraining(2), 1);
+        on(new CheckpointEvent.Stands(duringTraining(2)));
+        want(duringTraining(4));
+        assertEquals(new CheckpointCommand.ReportPinned(duringTraining(4)),
                 machine.on(new CheckpointEvent.Overdue()).getFirst());
     }
 

@@ -58,7 +58,7 @@ class CoordinatorFailoverTest {
         RecoveryQuorum quorum = new RecoveryQuorum(100);
         Set<String> present = Set.of("b", "c");
         assertFalse(quorum.isEnough(present, present, 0), "no run is under way");
-        quorum.hear("b", report(0, List.of(), Map.of()), 50);
+        quorum.add("b", report(0, List.of(), Map.of()), 50);
         assertFalse(quorum.isEnough(present, Set.of("b"), 60));
         assertTrue(quorum.isEnough(present, Set.of("b", "c"), 60));
         assertTrue(quorum.isEnough(present, Set.of("b"), 151));
@@ -74,7 +74,7 @@ class CoordinatorFailoverTest {
         RecoveryQuorum quorum = new RecoveryQuorum(100);
         Set<String> present = Set.of("b", "c");
         Set<String> joined = Set.of("b");
-        quorum.hear("b", report(0, List.of(7L, 8L), Map.of(0, List.of(7L, 8L))), 50);
+        quorum.add("b", report(0, List.of(7L, 8L), Map.of(0, List.of(7L, 8L))), 50);
         assertTrue(quorum.mayDecide(Optional.of(commit(8)), present, joined, 151));
         for (Optional<Commit> from : List.of(Optional.of(commit(7)), Optional.<Commit>empty())) {
             assertFalse(quorum.mayDecide(from, present, joined, 350));

@@ -51,7 +51,8 @@ class RunCheckpointsTest {
     void shouldRequestACheckpointThatIsDueAndContinue() {
         assertEquals(List.of(RunCommand.CommitStep.class, RunCommand.StartPass.class), kinds(step(run, 0)));
         List<RunCommand> second = step(run, 1);
-        assertEquals(List.of(RunCommand.CommitStep.class, RunCommand.TellCheckpoint.class, RunCommand.StartPass.class),
+        assertEquals(
+                List.of(RunCommand.CommitStep.class, RunCommand.NotifyCheckpoint.class, RunCommand.StartPass.class),
                 kinds(second));
         assertEquals(wanted(2, CheckpointWay.DURING_TRAINING), second.get(1));
         assertFalse(run.waitsForCheckpoint());
@@ -146,7 +147,7 @@ class RunCheckpointsTest {
                 List.of(new MicrobatchLoss(0, Double.NaN)), List.of())));
         assertTrue(run.waitsForCheckpoint());
         assertEquals(List.of(), run.on(new RunEvent.RankFailed(new Incarnation(0, 0, 1), "too late")));
-        assertEquals(List.of(new RunCommand.TellCheckpoint(new CheckpointEvent.NodeGone("a", "gone"))),
+        assertEquals(List.of(new RunCommand.NotifyCheckpoint(new CheckpointEvent.NodeGone("a", "gone"))),
                 run.on(new RunEvent.NodeLost("a", "gone")));
         assertEquals(List.of(RunCommand.Fail.class), kinds(settle(run, 2, true)));
     }
@@ -167,7 +168,7 @@ class RunCheckpointsTest {
         private final List<CheckpointEvent> pending = new ArrayList<>();
         private long stepsTrained;
         private boolean hasFault;
-        private CheckpointAttempt underWay;
+        private CheckpointAttempt inProgress;
 
         List<Move> moves() {
             List<Move> moves = new ArrayList<>();
@@ -238,7 +239,7 @@ class RunCheckpointsTest {
 
         private void carryOut(List<RunCommand> commands) {
             for (RunCommand command : commands) {
-                if (command instanceof RunCommand.TellCheckpoint(CheckpointEvent event)) {
+                if (command instanceof RunCommand.NotifyCheckpoint(CheckpointEvent event)) {
                     take(event);
                 } else if (command instanceof RunCommand.Update) {
                     carryOut(updated(run, stepsTrained - 1));
@@ -250,9 +251,9 @@ class RunCheckpointsTest {
             for (CheckpointCommand command : machine.on(event)) {
                 switch (command) {
                     case CheckpointCommand.WriteFromSnapshots(var attempt, var hosts) -> {
-                        assertEquals(null, underWay, "two at a time");
+                        assertEquals(null, inProgress, "two at a time");
                         assertEquals(run.stepsDone(), attempt.stepsDone());
-                        underWay = attempt;
+                        inProgress = attempt;
                         for (int rank = 0; rank < hosts.size(); rank++) {
                             pending.add(new CheckpointEvent.PartWritten(attempt, rank, file(rank)));
                         }
@@ -260,23 +261,23 @@ class RunCheckpointsTest {
                     }
                     case CheckpointCommand.HaveRanksWrite _ -> throw new AssertionError(command + " before the end");
                     case CheckpointCommand.CommitParts(var attempt, LossScale scale, var parts) -> {
-                        assertEquals(underWay, attempt);
+                        assertEquals(inProgress, attempt);
                         assertEquals(attempt.stepsDone(), scale.updates());
                         assertEquals(List.of(file(0), file(1)), parts);
                         pending.add(new CheckpointEvent.Stands(attempt));
                     }
                     case CheckpointCommand.Delete(var attempt) -> {
-                        assertEquals(underWay, attempt);
+                        assertEquals(inProgress, attempt);
                         pending.add(new CheckpointEvent.Deleted(attempt));
                     }
                     case CheckpointCommand.ReportWritten(long steps) -> said.add(steps + " is complete");
                     case CheckpointCommand.ReportFailed(long steps, var _) -> said.add(steps + " failed");
                     case CheckpointCommand.ReportPinned(var attempt) -> {
-                        assertEquals(underWay, attempt);
+                        assertEquals(inProgress, attempt);
                         carryOut(run.on(new RunEvent.CheckpointPinned(attempt)));
                     }
                     case CheckpointCommand.ReportSettled(var attempt, boolean isWritten, var failure) -> {
-                        underWay = null;
+                        inProgress = null;
                         carryOut(run.on(new RunEvent.CheckpointSettled(attempt, isWritten, failure)));
                     }
                 }
@@ -298,7 +299,7 @@ class RunCheckpointsTest {
             if (moves.isEmpty() || moves.equals(List.of(Move.LOSE_A))) {
                 runs++;
                 assertEquals(6, world.run.stepsDone(), () -> "stuck after " + made);
-                assertEquals(null, world.underWay, () -> "never ends: " + made);
+                assertEquals(null, world.inProgress, () -> "never ends: " + made);
                 assertEquals(List.of("2", "4", "6"), world.said.stream().map(line -> line.substring(0, 1)).toList(),
                         made::toString);
                 long failed = world.said.stream().filter(line -> line.endsWith("failed")).count();
@@ -322,7 +323,7 @@ class RunCheckpointsTest {
     }
 
     private static RunCommand wanted(long stepsDone, CheckpointWay way) {
-        return new RunCommand.TellCheckpoint(new CheckpointEvent.Wanted(new CheckpointAttempt(stepsDone, 0, way),
+        return new RunCommand.NotifyCheckpoint(new CheckpointEvent.Wanted(new CheckpointAttempt(stepsDone, 0, way),
                 LossScale.none(stepsDone), List.of("", "")));
     }
 

@@ -169,7 +169,7 @@ class RunMachineTest {
                 machine.on(new RunEvent.PassDone(from(1), validation,
                         List.of(new MicrobatchLoss(0, 2), new MicrobatchLoss(1, 4)), List.of())));
         assertEquals(
-                List.of(new RunCommand.TellCheckpoint(new CheckpointEvent.PartWritten(attempt(2), 1, PART))),
+                List.of(new RunCommand.NotifyCheckpoint(new CheckpointEvent.PartWritten(attempt(2), 1, PART))),
                 machine.on(new RunEvent.CheckpointPartWritten(from(1), PART)));
         assertEquals(List.of(start(2)), machine.on(settled(2)));
     }
@@ -179,7 +179,7 @@ class RunMachineTest {
         RunMachine machine = ready(0, 4, 0, 2, -1);
         step(machine, 0);
         step(machine, 1);
-        assertEquals(List.of(new RunCommand.TellCheckpoint(new CheckpointEvent.PartFailed(attempt(2), 1, "no room"))),
+        assertEquals(List.of(new RunCommand.NotifyCheckpoint(new CheckpointEvent.PartFailed(attempt(2), 1, "no room"))),
                 machine.on(new RunEvent.CheckpointPartFailed(from(1), "no room")));
         assertEquals(List.of(new RunCommand.ReportCheckpointFailed(2, "no room"), start(2)),
                 machine.on(failed(2, "no room")));
@@ -369,7 +369,7 @@ class RunMachineTest {
     }
 
     private static RunCommand wanted(long stepsDone) {
-        return new RunCommand.TellCheckpoint(new CheckpointEvent.Wanted(attempt(stepsDone), LossScale.none(stepsDone),
+        return new RunCommand.NotifyCheckpoint(new CheckpointEvent.Wanted(attempt(stepsDone), LossScale.none(stepsDone),
                 List.of("", "")));
     }
 

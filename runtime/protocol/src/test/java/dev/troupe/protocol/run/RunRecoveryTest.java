@@ -103,7 +103,7 @@ class RunRecoveryTest {
         committed();
         passDone(FAILED, VALIDATION);
         CheckpointAttempt last = new CheckpointAttempt(1, 0, CheckpointWay.AWAITED);
-        assertEquals(new RunCommand.TellCheckpoint(new CheckpointEvent.Wanted(last, LossScale.none(1),
+        assertEquals(new RunCommand.NotifyCheckpoint(new CheckpointEvent.Wanted(last, LossScale.none(1),
                 List.of("", ""))), passDone(SURVIVOR, VALIDATION).getLast());
         machine.on(new RunEvent.CheckpointPartWritten(FAILED, new CheckpointPart("rank-001", 1, "00")));
         assertEquals(List.of(enters(1, 1)), fails(FAILED));
@@ -122,7 +122,7 @@ class RunRecoveryTest {
         fails(FAILED);
         machine.on(ready(SURVIVOR, 1, VALIDATION.number()));
         assertEquals(List.of(new RunCommand.Resume(1, -1, Map.of()), CAUGHT_UP,
-                new RunCommand.TellCheckpoint(new CheckpointEvent.RanksRestarted(List.of(1)))),
+                new RunCommand.NotifyCheckpoint(new CheckpointEvent.RanksRestarted(List.of(1)))),
                 machine.on(ready(AGAIN, 1, -1)));
     }
 

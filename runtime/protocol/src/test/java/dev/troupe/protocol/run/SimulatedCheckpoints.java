@@ -26,7 +26,7 @@ final class SimulatedCheckpoints {
     private final Move diskWorks;
     private final RunRecords records;
     private CheckpointMachine machine;
-    private CheckpointAttempt underWay;
+    private CheckpointAttempt inProgress;
 
     SimulatedCheckpoints(Simulation run, SimulatedCoordinator coordinator, RunSettings settings, RunRecords records) {
         this.run = run;
@@ -42,9 +42,9 @@ final class SimulatedCheckpoints {
     void lose() {
         machine = new CheckpointMachine(settings.rankCount());
         disk.clear();
-        if (underWay != null) {
-            records.doneWithout.add(underWay.stepsDone());
-            underWay = null;
+        if (inProgress != null) {
+            records.doneWithout.add(inProgress.stepsDone());
+            inProgress = null;
         }
     }
 
@@ -56,9 +56,9 @@ final class SimulatedCheckpoints {
 
     void take(CheckpointEvent event) {
         if (event instanceof CheckpointEvent.Wanted wanted) {
-            underWay = wanted.attempt();
-            if (run.protocol().settlesAtOnce() && underWay.way() == CheckpointWay.AWAITED) {
-                settled(new CheckpointCommand.ReportSettled(underWay, true, Optional.empty()));
+            inProgress = wanted.attempt();
+            if (run.protocol().settlesAtOnce() && inProgress.way() == CheckpointWay.AWAITED) {
+                settled(new CheckpointCommand.ReportSettled(inProgress, true, Optional.empty()));
                 return;
             }
         }
@@ -86,13 +86,13 @@ final class SimulatedCheckpoints {
     /** Takes an event of an earlier attempt for the present one's, if the protocol is broken. */
     private CheckpointEvent fenced(CheckpointEvent event) {
         return run.protocol().mixesAttempts() && event instanceof CheckpointEvent.PartWritten(var _, int rank, var part)
-                && underWay != null
-                        ? new CheckpointEvent.PartWritten(underWay, rank, part)
+                && inProgress != null
+                        ? new CheckpointEvent.PartWritten(inProgress, rank, part)
                         : event;
     }
 
     private void settled(CheckpointCommand.ReportSettled settled) {
-        underWay = null;
+        inProgress = null;
         coordinator.ask(new RunEvent.CheckpointSettled(settled.attempt(), settled.isWritten(), settled.failure()));
     }
 
@@ -131,13 +131,13 @@ final class SimulatedCheckpoints {
     }
 
     /** Returns whether a checkpoint is being written during training. */
-    boolean isBesideUnderWay() {
-        return underWay != null && underWay.way() == CheckpointWay.DURING_TRAINING;
+    boolean isInProgressDuringTraining() {
+        return inProgress != null && inProgress.way() == CheckpointWay.DURING_TRAINING;
     }
 
     @Override
     public String toString() {
-        return "\n  checkpoints of " + records.checkpoints + " stand, under way " + underWay + ", the disk has to do "
+        return "\n  checkpoints of " + records.checkpoints + " stand, under way " + inProgress + ", the disk has to do "
                 + disk.size();
     }
 }

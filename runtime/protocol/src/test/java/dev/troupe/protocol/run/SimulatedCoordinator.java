@@ -326,15 +326,15 @@ final class SimulatedCoordinator {
                     told.forEach(rank -> tell(rank, to -> to.applyUpdate(update)));
                 }
                 case RunCommand.CommitStep commit -> commit(commit);
-                case RunCommand.TellCommit(String name, Commit commit) ->
+                case RunCommand.NotifyCommit(String name, Commit commit) ->
                     tellNode(name, new NodeEvent.Committed(commit));
                 case RunCommand.ReportValidation(long stepsDone, double loss) -> {
                     run.truth().validates(stepsDone, loss);
                     records.validation.add(stepsDone);
                 }
-                case RunCommand.TellCheckpoint(CheckpointEvent event) -> checkpoints.take(event);
+                case RunCommand.NotifyCheckpoint(CheckpointEvent event) -> checkpoints.take(event);
                 case RunCommand.KeepCopies(long stepsDone, var buddies) ->
-                    tellAll(new NodeEvent.KeepCopies(stepsDone, buddies, membership.doors()));
+                    tellAll(new NodeEvent.KeepCopies(stepsDone, buddies, membership.receiverIds()));
                 case RunCommand.ReportCheckpointFailed _ -> fail(command + ", but every part was written");
                 case RunCommand.Finish(long stepsDone) -> {
                     assertEquals(committed, stepsDone, "steps at the end");

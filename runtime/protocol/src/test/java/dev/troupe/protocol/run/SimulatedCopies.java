@@ -21,7 +21,7 @@ final class SimulatedCopies {
         private final CopyQueue waiting = new CopyQueue();
         private final Move begins;
         private final Move ends;
-        private Optional<Copy> underWay = Optional.empty();
+        private Optional<Copy> inProgress = Optional.empty();
 
         Stream(SimulatedNode to) {
             this.begins = new Move(from.name() + " begins a copy to " + to.name(), () -> begin(this, to));
@@ -30,7 +30,7 @@ final class SimulatedCopies {
 
         @Override
         public String toString() {
-            return "waiting " + waiting + ", under way " + underWay;
+            return "waiting " + waiting + ", under way " + inProgress;
         }
     }
 
@@ -59,7 +59,7 @@ final class SimulatedCopies {
             if (!run.cluster().reaches(from, to.getKey())) {
                 continue;
             }
-            if (stream.underWay.isPresent()) {
+            if (stream.inProgress.isPresent()) {
                 all.add(stream.ends);
             } else if (!stream.waiting.isEmpty()) {
                 all.add(stream.begins);
@@ -105,16 +105,16 @@ final class SimulatedCopies {
         if (run.sharesMemory() && source.get().isOwn()) {
             to.snapshots().map(next.rank(), next.stage(), next.stepsDone(), source.get());
         }
-        stream.underWay = to.snapshots().accept(next.rank(), next.stage(), next.stepsDone())
+        stream.inProgress = to.snapshots().accept(next.rank(), next.stage(), next.stepsDone())
                 .map(write -> new Copy(to, source.get(), source.get().writingOf(next.stepsDone()), write));
-        if (stream.underWay.isEmpty()) { // it is there already, and is not broken for the same again
+        if (stream.inProgress.isEmpty()) { // it is there already, and is not broken for the same again
             to.copies().arrived(next.rank(), next.stepsDone());
         }
     }
 
     private void end(Stream stream) {
-        Copy copy = stream.underWay.orElseThrow();
-        stream.underWay = Optional.empty();
+        Copy copy = stream.inProgress.orElseThrow();
+        stream.inProgress = Optional.empty();
         SimulatedSnapshots.Write write = copy.write();
         if (copy.source().isWhole(copy.writing()) && !copy.to().isDead() && write.end(copy.source().weights())) {
             copy.to().copies().arrived(write.rank(), write.stepsDone());

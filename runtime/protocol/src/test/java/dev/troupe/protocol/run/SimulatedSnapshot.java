@@ -40,7 +40,7 @@ final class SimulatedSnapshot implements SnapshotSlots.Snapshot {
 
     /** Ends a writing; false if another has begun since, or the memory is freed. */
     boolean end(long writing, long weights) {
-        boolean isOurs = !isClosed && memory.writings.isUnderWay(writing);
+        boolean isOurs = !isClosed && memory.writings.isInProgress(writing);
         if (isOurs) {
             memory.weights = weights;
             memory.writings.end();

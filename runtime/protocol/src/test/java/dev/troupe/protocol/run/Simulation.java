@@ -306,9 +306,9 @@ final class Simulation {
 
     /** Makes the disk full for the next write during training; false if there is none. */
     boolean fillDisk() {
-        boolean isUnderWay = mayFail() && cluster.leader().checkpoints().isBesideUnderWay();
-        records.isDiskFull |= isUnderWay;
-        return isUnderWay;
+        boolean isInProgress = mayFail() && cluster.leader().checkpoints().isInProgressDuringTraining();
+        records.isDiskFull |= isInProgress;
+        return isInProgress;
     }
 
     /** Returns whether the disk is full for the present write. */

@@ -52,11 +52,11 @@ class TakeoverMachineTest {
     @Test
     void shouldSendTheLastCommitToANodeThatComesLate() {
         Commit first = new Commit(0, LossScale.none(0));
-        assertEquals(List.of(new RunCommand.TellCommit("late", first)),
+        assertEquals(List.of(new RunCommand.NotifyCommit("late", first)),
                 machine.on(new RunEvent.NodeJoined("late", Map.of())));
         step(0, FIRST);
         Commit second = new Commit(1, LossScale.none(1));
-        assertEquals(List.of(new RunCommand.TellCommit("later", second)),
+        assertEquals(List.of(new RunCommand.NotifyCommit("later", second)),
                 machine.on(new RunEvent.NodeJoined("later", Map.of())));
     }
 
@@ -147,7 +147,7 @@ class TakeoverMachineTest {
         assertEquals(List.of(), machine.on(new RunEvent.NodeLost("spare", "spare is gone")).stream()
                 .filter(command -> !(command instanceof RunCommand.KeepCopies)).toList());
         assertEquals(List.of(new RunCommand.Fail(
-                "b is gone, and no other node has copies of what its ranks, [1], kept")),
+                "b is gone, and no other node has copies of the snapshots of its ranks [1]")),
                 machine.on(new RunEvent.NodeLost("b", "b is gone")));
     }
 

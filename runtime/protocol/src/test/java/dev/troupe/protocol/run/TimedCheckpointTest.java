@@ -70,12 +70,12 @@ class TimedCheckpointTest {
     }
 
     private static RunCommand wanted(long stepsDone, CheckpointWay way) {
-        return new RunCommand.TellCheckpoint(new CheckpointEvent.Wanted(new CheckpointAttempt(stepsDone, 0, way),
+        return new RunCommand.NotifyCheckpoint(new CheckpointEvent.Wanted(new CheckpointAttempt(stepsDone, 0, way),
                 LossScale.none(stepsDone), HOSTS));
     }
 
     private static List<RunCommand> wishes(List<RunCommand> commands) {
-        return commands.stream().filter(RunCommand.TellCheckpoint.class::isInstance).toList();
+        return commands.stream().filter(RunCommand.NotifyCheckpoint.class::isInstance).toList();
     }
 
     private static List<RunCommand> settle(RunMachine machine, long stepsDone, CheckpointWay way) {

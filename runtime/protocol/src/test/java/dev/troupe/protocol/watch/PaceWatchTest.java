@@ -40,7 +40,7 @@ class PaceWatchTest {
         steps(30, 0.19);
         assertEquals(List
                 .of("the run continues more slowly: ranks 2 and 3 now share node a with ranks 0 and 1; steps take 1.9"
-                        + " times what they took before the loss (median of 10 steps: 190 ms, before it 100 ms)"),
+                        + " times as long as before the loss (median of 10 steps: 190 ms, before it 100 ms)"),
                 sentences());
         assertEquals(Notice.Kind.PACE, said.getFirst().kind());
         assertEquals(1.9, said.getFirst().times(), 1e-9);
@@ -53,7 +53,7 @@ class PaceWatchTest {
         steps(20, 0.19);
         steps(20, 0.1);
         assertEquals(List.of(Notice.Kind.PACE, Notice.Kind.PACE_ENDED), said.stream().map(Notice::kind).toList());
-        assertTrue(said.getLast().sentence().startsWith("steps take again what they took before"),
+        assertTrue(said.getLast().sentence().startsWith("steps are as fast again as before"),
                 sentences().toString());
     }
 
@@ -63,7 +63,7 @@ class PaceWatchTest {
         pace.onMoved(List.of("a", "a", "c", "c"));
         steps(10, 0.1);
         assertEquals(List.of("the run is as fast as before: ranks 2 and 3 now live on node c; steps take 1.0 times"
-                + " what they took before the loss (median of 10 steps: 100 ms, before it 100 ms)"), sentences());
+                + " as long as before the loss (median of 10 steps: 100 ms, before it 100 ms)"), sentences());
         steps(30, 0.19); // of that, nobody says that the loss was it
         assertEquals(1, said.size());
     }
@@ -73,12 +73,12 @@ class PaceWatchTest {
         steps(15, 0.1);
         Notice lost = pace.onStandbyLost(15, 0, "c", Set.of("a", "b"));
         assertEquals(
-                "node c, which stood by, is lost; no other does, so the ranks of a node that is lost from now on share"
-                        + " another, and steps take longer",
+                "standby node c is lost; there is no other standby, so the ranks of the next lost node will share a node,"
+                        + " and steps will take longer",
                 lost.sentence());
         steps(10, 0.1);
         assertEquals(1, said.size());
-        assertTrue(said.getFirst().sentence().startsWith("the run is as fast as before: node c, which stood by"));
+        assertTrue(said.getFirst().sentence().startsWith("the run is as fast as before: standby node c is lost"));
         assertEquals(
                 Optional.of(
                         "node c is a standby: it takes over the ranks of the next node that is lost, and none before"),
@@ -131,7 +131,7 @@ class PaceWatchTest {
         steps(12, 0.2);
         assertTrue(
                 said.getFirst().sentence()
-                        .endsWith("what steps took before was not measured (median of 10 steps: 200 ms)"),
+                        .endsWith("the time of steps before the loss was not measured (median of 10 steps: 200 ms)"),
                 sentences().toString());
     }
 

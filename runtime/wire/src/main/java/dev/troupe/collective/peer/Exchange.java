@@ -41,7 +41,7 @@ final class Exchange {
     private boolean isDirect;
     private boolean callIsSent;
     /** Whether a part may be partly sent, so that no other frame may be sent before it. */
-    private boolean partIsUnderWay;
+    private boolean isPartInProgress;
     /**
      * The parts to send: the position in every share, and the next member to send to; the direct way uses the position only.
      */
@@ -78,7 +78,7 @@ final class Exchange {
         target = to;
         sequence = number;
         callIsSent = false;
-        partIsUnderWay = false;
+        isPartInProgress = false;
         Arrays.fill(hasCalled, false);
         hasCalled[member] = true;
         Arrays.fill(resultBytesLeft, 0);
@@ -164,7 +164,7 @@ final class Exchange {
             callIsSent = ways.send(SegmentFrame.Kind.CALL, sequence, call, source, 0, 0, 0, SegmentFrame.FOR_ALL);
             return callIsSent;
         }
-        if (resultAt < resultReady && !partIsUnderWay) {
+        if (resultAt < resultReady && !isPartInProgress) {
             int bytes = segment(resultReady - resultAt);
             boolean isSent = ways.send(SegmentFrame.Kind.RESULT, sequence, call, resultSource, resultAt, bytes,
                     resultBase + resultAt, SegmentFrame.FOR_ALL);
@@ -175,7 +175,7 @@ final class Exchange {
             return false;
         }
         boolean isSent = isDirect ? sendPartToAll() : sendPart();
-        partIsUnderWay = !isSent;
+        isPartInProgress = !isSent;
         return isSent;
     }
 
@@ -190,7 +190,7 @@ final class Exchange {
         if (!isRounded()) {
             return ways.send(SegmentFrame.Kind.PART, sequence, call, source, at, bytes, at, to);
         }
-        if (!partIsUnderWay) { // what has begun to leave stays as it is
+        if (!isPartInProgress) { // what has begun to leave stays as it is
             BlockReduction.round(source, at, bytes, rounded);
         }
         return ways.send(SegmentFrame.Kind.PART, sequence, call, rounded, 0, bytes / ROUNDING, at, to);

@@ -32,7 +32,7 @@ final class PeerMember extends CheckedGroup implements Source.Taker {
     private final Exchange exchange;
     private final IntPredicate isWaitedFor;
     /** For each member, the set of members in its last join frame, as bits. */
-    private final long[] heardBy;
+    private final long[] seenBy;
     private Call call = new Call();
     private long sequence;
     private long progressNanos;
@@ -56,7 +56,7 @@ final class PeerMember extends CheckedGroup implements Source.Taker {
         this.ways = opening.open(this);
         this.exchange = new Exchange(membership.size(), member, ways);
         this.isWaitedFor = exchange::waitsFor;
-        this.heardBy = new long[membership.size()];
+        this.seenBy = new long[membership.size()];
     }
 
     /** Returns whether the member has left the group. Any thread. */
@@ -75,23 +75,23 @@ final class PeerMember extends CheckedGroup implements Source.Taker {
     private void join() {
         long all = -1L >>> Long.SIZE - size();
         long own = 1L << member();
-        IntPredicate isAbsent = other -> (heardBy[other] & own) == 0;
-        heardBy[member()] = all;
-        long said = 0;
-        long lastSaid = 0;
-        long saidNanos = System.nanoTime();
-        while (said != all || IntStream.range(0, size()).anyMatch(isAbsent)) {
-            long known = LongStream.of(heardBy).map(Long::bitCount).sum();
+        IntPredicate isAbsent = other -> (seenBy[other] & own) == 0;
+        seenBy[member()] = all;
+        long sent = 0;
+        long lastSent = 0;
+        long sentNanos = System.nanoTime();
+        while (sent != all || IntStream.range(0, size()).anyMatch(isAbsent)) {
+            long known = LongStream.of(seenBy).map(Long::bitCount).sum();
             receive(_ -> true);
-            long heard = IntStream.range(0, size()).filter(other -> heardBy[other] != 0).mapToLong(other -> 1L << other)
+            long seen = IntStream.range(0, size()).filter(other -> seenBy[other] != 0).mapToLong(other -> 1L << other)
                     .sum();
-            if (heard != lastSaid || System.nanoTime() - saidNanos >= JOIN_INTERVAL_NANOS) {
-                lastSaid = heard;
-                saidNanos = System.nanoTime();
-                said = ways.sendJoin(call, heard) ? heard : said;
+            if (seen != lastSent || System.nanoTime() - sentNanos >= JOIN_INTERVAL_NANOS) {
+                lastSent = seen;
+                sentNanos = System.nanoTime();
+                sent = ways.sendJoin(call, seen) ? seen : sent;
             }
             // Repeated join frames of others are no progress.
-            rest(LongStream.of(heardBy).map(Long::bitCount).sum() > known, isAbsent);
+            rest(LongStream.of(seenBy).map(Long::bitCount).sum() > known, isAbsent);
         }
         isJoined = true;
     }
@@ -164,7 +164,7 @@ final class PeerMember extends CheckedGroup implements Source.Taker {
         }
         return switch (frame.kind()) {
             case JOIN -> {
-                heardBy[from] |= frame.offset() | 1L << from;
+                seenBy[from] |= frame.offset() | 1L << from;
                 yield true;
             }
             case END -> {
@@ -174,7 +174,7 @@ final class PeerMember extends CheckedGroup implements Source.Taker {
             case CALL, PART, RESULT -> {
                 if (!isJoined) {
                     // The frame is for a later call; its sender has reached all members, and they have reached it.
-                    heardBy[from] = heardBy[member()];
+                    seenBy[from] = seenBy[member()];
                     yield false;
                 }
                 // Frames for other members may be left from the collective before.

@@ -188,10 +188,10 @@ final class Ways implements AutoCloseable {
      * Sends the set of members that have reached this one to the others, as far as their ways have space; returns whether
      * all got it.
      */
-    boolean sendJoin(Call call, long heard) {
+    boolean sendJoin(Call call, long seen) {
         boolean isSentToAll = true;
         for (FrameWay way : ways) {
-            isSentToAll &= put(way, SegmentFrame.Kind.JOIN, 0, call, call.root(), MemorySegment.NULL, 0, 0, heard,
+            isSentToAll &= put(way, SegmentFrame.Kind.JOIN, 0, call, call.root(), MemorySegment.NULL, 0, 0, seen,
                     SegmentFrame.FOR_ALL);
             way.flush();
         }

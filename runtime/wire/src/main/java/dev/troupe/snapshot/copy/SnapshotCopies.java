@@ -24,15 +24,15 @@ public interface SnapshotCopies extends AutoCloseable {
      * connected.
      *
      * @param toNode a node other than this one
-     * @param door the number of its process, see {@link #door}
+     * @param receiverId the number of its process, see {@link #receiverId}
      */
-    void send(int toNode, int door, int rank, int stage, long stepsDone);
+    void send(int toNode, int receiverId, int rank, int stage, long stepsDone);
 
     /**
      * Returns the number, from 1, under which this process receives copies. It is random, so that a dead process of the same
      * node had another.
      */
-    int door();
+    int receiverId();
 
     /** Stops all copies to and from a dead node, and frees its streams. Complete copies remain. */
     void forget(int node);

@@ -43,7 +43,7 @@ final class CopyAgent implements Agent {
 
     /** A command of another thread. */
     sealed interface Command {
-        record Send(int toNode, int door, int rank, int stage, long stepsDone) implements Command {
+        record Send(int toNode, int receiverId, int rank, int stage, long stepsDone) implements Command {
         }
 
         record Forget(int node) implements Command {
@@ -56,7 +56,7 @@ final class CopyAgent implements Agent {
     private final Optional<Connections> connections;
     private final Rest rest = Rest.open();
     private final IncomingConnections arrivals;
-    private final int door;
+    private final int receiverId;
     private final NodeMap nodes;
     private final CopyStore snapshots;
     private final SnapshotCopies.Listener listener;
@@ -70,17 +70,17 @@ final class CopyAgent implements Agent {
     private final FragmentHandler onFragment = this::onFragment;
     private final AgentThread thread;
 
-    CopyAgent(NodeMap nodes, int door, Optional<DriverClient> client, Optional<Connections> connections,
+    CopyAgent(NodeMap nodes, int receiverId, Optional<DriverClient> client, Optional<Connections> connections,
             CopyStore snapshots, SnapshotCopies.Listener listener, LiveCopyCounters counters) {
         this.nodes = nodes;
-        this.door = door;
+        this.receiverId = receiverId;
         this.client = client;
         this.snapshots = snapshots;
         this.listener = listener;
         this.counters = counters;
         this.connections = connections;
         this.arrivals = new IncomingConnections(rest, this::receiver);
-        connections.ifPresent(made -> made.takeCopies(door, arrivals));
+        connections.ifPresent(made -> made.takeCopies(receiverId, arrivals));
         // Errors are caught too. Training would continue without copies, but a node that takes over a rank would have no new
         // ones.
         this.thread = new AgentThread(this, new CopyIdle(commands, connections.isPresent(), this::isBusy),
@@ -99,7 +99,8 @@ final class CopyAgent implements Agent {
     /** Opens a channel for incoming copies, before the thread starts. */
     void listen(String channel) {
         subscriptions.add(
-                client.orElseThrow().aeron().addSubscription(channel, StreamIds.ofCopies(door), null, this::onGone));
+                client.orElseThrow().aeron().addSubscription(channel, StreamIds.ofCopies(receiverId), null,
+                        this::onGone));
     }
 
     /** Submits a command, from any thread, and wakes this thread if it rests. */
@@ -167,21 +168,21 @@ final class CopyAgent implements Agent {
     }
 
     private void offer(Command.Send send) {
-        sender(send.toNode(), send.door())
+        sender(send.toNode(), send.receiverId())
                 .ifPresent(sender -> sender.offer(send.rank(), send.stage(), send.stepsDone()));
     }
 
-    private void decline(Subject offered, int itsDoor) {
-        sender(offered.fromNode(), itsDoor).ifPresent(sender -> sender.decline(offered));
+    private void decline(Subject offered, int itsReceiverId) {
+        sender(offered.fromNode(), itsReceiverId).ifPresent(sender -> sender.decline(offered));
     }
 
-    private Optional<SnapshotSender> sender(int node, int itsDoor) {
+    private Optional<SnapshotSender> sender(int node, int itsReceiverId) {
         SnapshotSender present = senders.get(node);
-        if (present != null && !present.leadsTo(itsDoor)) {
+        if (present != null && !present.leadsTo(itsReceiverId)) {
             closeSender(node); // to a process before
         }
         try {
-            return Optional.of(senders.computeIfAbsent(node, _ -> open(node, itsDoor)));
+            return Optional.of(senders.computeIfAbsent(node, _ -> open(node, itsReceiverId)));
         } catch (AeronException refused) {
             LOG.warn("no copies can be sent to node {}: {}", node, refused.getMessage());
             return Optional.empty();
@@ -195,21 +196,21 @@ final class CopyAgent implements Agent {
         }
     }
 
-    private SnapshotSender open(int node, int itsDoor) {
+    private SnapshotSender open(int node, int itsReceiverId) {
         int self = nodes.self();
         boolean isOfMachine = nodes.shareMachine(self, node);
         FrameWay way = connections.isPresent() && !isOfMachine
-                ? new Line(connections.get(), new LineName(node, LineName.Purpose.COPIES, itsDoor), 0, rest,
+                ? new Line(connections.get(), new LineName(node, LineName.Purpose.COPIES, itsReceiverId), 0, rest,
                         IncomingConnections.MAX_PAYLOAD, true)
-                : stream(node, itsDoor);
-        return new SnapshotSender(self, door, itsDoor, way, snapshots, counters, isOfMachine);
+                : stream(node, itsReceiverId);
+        return new SnapshotSender(self, receiverId, itsReceiverId, way, snapshots, counters, isOfMachine);
     }
 
-    private FrameWay stream(int node, int itsDoor) {
+    private FrameWay stream(int node, int itsReceiverId) {
         String channel = new ChannelUriStringBuilder(nodes.channel(nodes.self(), node))
                 .termLength(StreamedCopies.TERM_LENGTH).build();
         return new StreamWay(client.orElseThrow().aeron().addExclusivePublication(channel,
-                StreamIds.ofCopies(itsDoor)));
+                StreamIds.ofCopies(itsReceiverId)));
     }
 
     private void onFragment(DirectBuffer buffer, int offset, int length, Header header) {
@@ -236,13 +237,13 @@ final class CopyAgent implements Agent {
 
     private void onGone(Image image) {
         SnapshotReceiver receiver = receivers.remove(image);
-        if (receiver != null && receiver.isUnderWay()) {
+        if (receiver != null && receiver.isInProgress()) {
             receiver.refuse("its sender has gone");
         }
     }
 
     private boolean isBusy() {
         return senders.values().stream().anyMatch(SnapshotSender::isBusy)
-                || allReceivers().anyMatch(SnapshotReceiver::isUnderWay);
+                || allReceivers().anyMatch(SnapshotReceiver::isInProgress);
     }
 }

@@ -79,7 +79,7 @@ final class IncomingConnections implements Connections.End, AutoCloseable {
                 LOG.debug("a connection with copies ended: {}", failure.toString());
                 Arrival gone = arrivals.remove(index);
                 gone.stream().close();
-                if (gone.receiver().isUnderWay()) {
+                if (gone.receiver().isInProgress()) {
                     gone.receiver().refuse("its sender has gone");
                 }
             }
@@ -91,7 +91,7 @@ final class IncomingConnections implements Connections.End, AutoCloseable {
         try {
             SnapshotReceiver receiver = receivers.get();
             WholeFrame whole = new WholeFrame(CopyFrame.HEADER_BYTES, MAX_PAYLOAD, (from, _) -> {
-                if (receiver.isUnderWay()) {
+                if (receiver.isInProgress()) {
                     receiver.refuse(from + " frames of it were lost or damaged");
                 }
             }, _ -> MemorySegment.NULL);

@@ -30,16 +30,16 @@ final class Sending {
     private boolean isOverwritten;
 
     /**
-     * @param door the number under which this process receives copies
+     * @param receiverId the number under which this process receives copies
      * @param sharesMemory whether the receiver may map the memory instead of receiving the bytes
      */
-    Sending(FrameWay way, Subject subject, OutgoingCopy source, int door, boolean sharesMemory) {
+    Sending(FrameWay way, Subject subject, OutgoingCopy source, int receiverId, boolean sharesMemory) {
         this.way = way;
         this.connection = way.connection();
         this.subject = subject;
         this.source = source;
         Optional<SharedSnapshot> shared = sharesMemory ? source.shared() : Optional.empty();
-        this.head = shared.map(memory -> new SharedSnapshotNote(door, memory).encode())
+        this.head = shared.map(memory -> new SharedSnapshotNote(receiverId, memory).encode())
                 .orElseGet(() -> source.layout().encode());
         this.part = shared.isPresent() ? Part.SHARED : Part.LAYOUT;
         this.last = shared.isPresent() ? Part.SHARED : Part.BYTES;

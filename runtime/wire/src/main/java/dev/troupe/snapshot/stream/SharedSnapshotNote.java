@@ -6,14 +6,14 @@ import java.nio.ByteBuffer;
 /**
  * The payload of a frame that shares a snapshot.
  *
- * @param door the number under which the sender's process receives a {@linkplain CopyFrame.Part#DECLINED refusal} if the
+ * @param receiverId the number under which the sender's process receives a {@linkplain CopyFrame.Part#DECLINED refusal} if the
  *     receiver cannot map the memory
  */
-record SharedSnapshotNote(int door, SharedSnapshot shared) {
+record SharedSnapshotNote(int receiverId, SharedSnapshot shared) {
     private static final int BYTES = 2 * Integer.BYTES + 2 * Long.BYTES;
 
     byte[] encode() {
-        return ByteBuffer.allocate(BYTES).putInt(door).putInt(shared.descriptor()).putLong(shared.process())
+        return ByteBuffer.allocate(BYTES).putInt(receiverId).putInt(shared.descriptor()).putLong(shared.process())
                 .putLong(shared.token()).array();
     }
 
@@ -28,8 +28,8 @@ record SharedSnapshotNote(int door, SharedSnapshot shared) {
                     "a shared snapshot has " + BYTES + " bytes, but this has " + bytes.length);
         }
         ByteBuffer in = ByteBuffer.wrap(bytes);
-        int door = in.getInt();
+        int receiverId = in.getInt();
         int descriptor = in.getInt();
-        return new SharedSnapshotNote(door, new SharedSnapshot(in.getLong(), descriptor, in.getLong()));
+        return new SharedSnapshotNote(receiverId, new SharedSnapshot(in.getLong(), descriptor, in.getLong()));
     }
 }

@@ -22,7 +22,7 @@ final class SnapshotReceiver {
 
     /** The receiver of snapshots that this process cannot map. */
     interface Decliner {
-        void decline(Subject shared, int door);
+        void decline(Subject shared, int receiverId);
     }
 
     private final CopyStore snapshots;
@@ -54,14 +54,14 @@ final class SnapshotReceiver {
         return fromNode;
     }
 
-    boolean isUnderWay() {
+    boolean isInProgress() {
         return subject != null;
     }
 
     /** Ignores all further frames, since their sender counts as dead. */
     void silence() {
         isSilenced = true;
-        if (isUnderWay()) {
+        if (isInProgress()) {
             refuse("its sender has died");
         }
     }
@@ -72,12 +72,12 @@ final class SnapshotReceiver {
             return;
         }
         if (frame.part() != Part.BYTES && frame.offset() == 0) {
-            if (isUnderWay()) {
+            if (isInProgress()) {
                 refuse("its sender has broken it off");
             }
             begin(frame);
         }
-        if (!isUnderWay()) {
+        if (!isInProgress()) {
             return;
         }
         if (!frame.isOf(subject) || frame.part() != part || frame.total() != total || frame.offset() != position) {
@@ -120,7 +120,7 @@ final class SnapshotReceiver {
         } else if (position == total && part == Part.LAYOUT) {
             makeRoom();
         }
-        if (isUnderWay() && position == total && part == Part.BYTES) {
+        if (isInProgress() && position == total && part == Part.BYTES) {
             complete();
         }
     }
@@ -144,7 +144,7 @@ final class SnapshotReceiver {
             return snapshots.map(shared.rank(), shared.stage(), shared.stepsDone(), note.shared());
         } catch (IOException none) {
             LOG.debug("{} is asked for byte by byte: {}", shared, none.toString());
-            decliner.decline(shared, note.door());
+            decliner.decline(shared, note.receiverId());
             return false;
         }
     }

@@ -25,8 +25,8 @@ final class SnapshotSender implements AutoCloseable {
     private static final int FRAMES_PER_TURN = 16;
 
     private final int self;
-    private final int ownDoor;
-    private final int door;
+    private final int ownReceiverId;
+    private final int receiverId;
     private final FrameWay way;
     /** The frames from the receiver on a connection: only its counts. */
     private final WholeFrame answers = new WholeFrame(CopyFrame.HEADER_BYTES, 0, (_, _) -> {
@@ -42,15 +42,16 @@ final class SnapshotSender implements AutoCloseable {
     private boolean sharesMemory;
 
     /**
-     * @param ownDoor the number under which this process receives copies
-     * @param door the number of the receiving process
+     * @param ownReceiverId the number under which this process receives copies
+     * @param receiverId the number of the receiving process
      * @param sharesMemory whether the receiver is on the same machine, so that it may map a snapshot's memory
      */
-    SnapshotSender(int self, int ownDoor, int door, FrameWay way, CopyStore snapshots, LiveCopyCounters counters,
+    SnapshotSender(int self, int ownReceiverId, int receiverId, FrameWay way, CopyStore snapshots,
+            LiveCopyCounters counters,
             boolean sharesMemory) {
         this.self = self;
-        this.ownDoor = ownDoor;
-        this.door = door;
+        this.ownReceiverId = ownReceiverId;
+        this.receiverId = receiverId;
         this.sharesMemory = sharesMemory;
         this.way = way;
         this.snapshots = snapshots;
@@ -79,8 +80,8 @@ final class SnapshotSender implements AutoCloseable {
     }
 
     /** Returns whether the way leads to the process with this number. */
-    boolean leadsTo(int itsDoor) {
-        return door == itsDoor;
+    boolean leadsTo(int itsReceiverId) {
+        return receiverId == itsReceiverId;
     }
 
     /** Returns whether a copy is being sent. */
@@ -159,7 +160,7 @@ final class SnapshotSender implements AutoCloseable {
             Subject subject = new Subject(self, next.rank(), next.stage(), next.stepsDone());
             Optional<OutgoingCopy> source = snapshots.read(subject.rank(), subject.stage(), subject.stepsDone());
             if (source.isPresent()) {
-                sending = new Sending(way, subject, source.get(), ownDoor, sharesMemory);
+                sending = new Sending(way, subject, source.get(), ownReceiverId, sharesMemory);
             } else {
                 counters.brokenOff.increment();
             }

@@ -37,11 +37,11 @@ public final class StreamedCopies implements SnapshotCopies {
     private final NodeMap nodes;
     private final CopyAgent agent;
     private final LiveCopyCounters counters;
-    private final int door;
+    private final int receiverId;
     private final AtomicBoolean isClosed = new AtomicBoolean();
 
-    private StreamedCopies(NodeMap nodes, CopyAgent agent, LiveCopyCounters counters, int door) {
-        this.door = door;
+    private StreamedCopies(NodeMap nodes, CopyAgent agent, LiveCopyCounters counters, int receiverId) {
+        this.receiverId = receiverId;
         this.nodes = nodes;
         this.agent = agent;
         this.counters = counters;
@@ -60,29 +60,30 @@ public final class StreamedCopies implements SnapshotCopies {
     public static StreamedCopies connect(NodeMap nodes, TransportSettings settings, Path driverDirectory,
             Optional<Connections> connections, CopyStore snapshots, Listener listener) {
         return connect(nodes, settings, driverDirectory, connections, snapshots, listener,
-                ThreadLocalRandom.current().nextInt(1, StreamIds.MOST_DOORS));
+                ThreadLocalRandom.current().nextInt(1, StreamIds.MOST_RECEIVERS));
     }
 
     static StreamedCopies connect(NodeMap nodes, TransportSettings settings, Path driverDirectory,
-            Optional<Connections> connections, CopyStore snapshots, Listener listener, int door) {
+            Optional<Connections> connections, CopyStore snapshots, Listener listener, int receiverId) {
         int self = nodes.self();
         LiveCopyCounters counters = new LiveCopyCounters();
         int[] byStream = IntStream.range(0, nodes.nodeCount()).filter(node -> node != self)
                 .filter(node -> connections.isEmpty() || nodes.shareMachine(node, self)).toArray();
         if (byStream.length == 0) {
-            CopyAgent agent = new CopyAgent(nodes, door, Optional.empty(), connections, snapshots, listener, counters);
+            CopyAgent agent = new CopyAgent(nodes, receiverId, Optional.empty(), connections, snapshots, listener,
+                    counters);
             agent.thread().start();
-            return new StreamedCopies(nodes, agent, counters, door);
+            return new StreamedCopies(nodes, agent, counters, receiverId);
         }
         DriverClient client = null;
         try {
             client = DriverClient.invoked(driverDirectory, "copies");
-            CopyAgent agent = new CopyAgent(nodes, door, Optional.of(client), connections, snapshots, listener,
+            CopyAgent agent = new CopyAgent(nodes, receiverId, Optional.of(client), connections, snapshots, listener,
                     counters);
             IntStream.of(byStream).mapToObj(node -> settings.receives(nodes.channel(node, self))).distinct()
                     .forEach(agent::listen);
             agent.thread().start();
-            return new StreamedCopies(nodes, agent, counters, door);
+            return new StreamedCopies(nodes, agent, counters, receiverId);
         } catch (RuntimeException failure) {
             if (client != null) {
                 client.close();
@@ -96,17 +97,17 @@ public final class StreamedCopies implements SnapshotCopies {
     }
 
     @Override
-    public int door() {
-        return door;
+    public int receiverId() {
+        return receiverId;
     }
 
     @Override
-    public void send(int toNode, int itsDoor, int rank, int stage, long stepsDone) {
+    public void send(int toNode, int itsReceiverId, int rank, int stage, long stepsDone) {
         Objects.checkIndex(toNode, nodes.nodeCount());
         if (toNode == nodes.self()) {
             throw new IllegalArgumentException("a copy goes to another node than " + toNode + ", which this is");
         }
-        agent.submit(new Command.Send(toNode, itsDoor, rank, stage, stepsDone));
+        agent.submit(new Command.Send(toNode, itsReceiverId, rank, stage, stepsDone));
     }
 
     @Override

@@ -29,7 +29,7 @@ public final class SendingRing<M> {
     private final Memory.Shared memory;
     private final RingPositions positions;
     private final int pieceBytes;
-    private final ArrayDeque<Piece<M>> underWay = new ArrayDeque<>();
+    private final ArrayDeque<Piece<M>> inFlight = new ArrayDeque<>();
 
     /**
      * A piece of a message that is being copied to the ring.
@@ -70,37 +70,37 @@ public final class SendingRing<M> {
         }
         long start = positions.position();
         long stamp = Stamp.of(note.number(), positions.advance(length));
-        underWay.add(new Piece<>(message, offset, length, start, stamp, copied.get()));
+        inFlight.add(new Piece<>(message, offset, length, start, stamp, copied.get()));
         return true;
     }
 
     /** Returns whether a piece waits for its copy or its frame. */
     public boolean isBusy() {
-        return !underWay.isEmpty();
+        return !inFlight.isEmpty();
     }
 
     /** Returns the piece of the next frame, copied or not; null if the ring has no piece. */
     public Piece<M> first() {
-        return underWay.peekFirst();
+        return inFlight.peekFirst();
     }
 
     /** Records that the frame of {@link #first} was sent. */
     public void left() {
-        underWay.removeFirst();
+        inFlight.removeFirst();
     }
 
     /** Forgets the pieces of some messages, after waiting until the device no longer reads their tensors. */
     public void withdraw(Predicate<M> messages) {
-        for (Piece<M> piece : underWay) {
+        for (Piece<M> piece : inFlight) {
             if (messages.test(piece.message)) {
                 await(piece.copied);
             }
         }
-        while (isBusy() && messages.test(underWay.peekLast().message)) {
-            positions.retreat(underWay.removeLast().start);
+        while (isBusy() && messages.test(inFlight.peekLast().message)) {
+            positions.retreat(inFlight.removeLast().start);
         }
         // The space of pieces before others is freed together with the later ones.
-        for (Iterator<Piece<M>> left = underWay.iterator(); left.hasNext();) {
+        for (Iterator<Piece<M>> left = inFlight.iterator(); left.hasNext();) {
             if (messages.test(left.next().message)) {
                 left.remove();
             }

@@ -23,7 +23,7 @@ final class HandOvers {
     private static final int STAGING_BYTES = 1 << 20;
 
     private final int session;
-    private final ArrayDeque<Piece> underWay = new ArrayDeque<>();
+    private final ArrayDeque<Piece> inFlight = new ArrayDeque<>();
     private long lastNumber;
     /** Null until a payload passes through the host. */
     private MemorySegment staging;
@@ -116,18 +116,18 @@ final class HandOvers {
     /** Records that the header of {@link #next} is in the stream. */
     void left(Piece piece) {
         lastNumber = piece.number;
-        underWay.add(piece);
-        piece.message.piecesUnderWay++;
+        inFlight.add(piece);
+        piece.message.piecesInFlight++;
     }
 
     /** Removes the piece of a received header; returns null if no header of this number and session is in the stream. */
     Piece read(int itsSession, long number) {
-        Piece first = underWay.peekFirst();
+        Piece first = inFlight.peekFirst();
         if (itsSession != session || first == null || first.number != number) {
             return null;
         }
-        underWay.pollFirst();
-        first.message.piecesUnderWay--;
+        inFlight.pollFirst();
+        first.message.piecesInFlight--;
         return first;
     }
 }

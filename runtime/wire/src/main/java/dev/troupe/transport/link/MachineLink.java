@@ -118,7 +118,7 @@ final class MachineLink extends Link {
             return Outcome.ACCEPTED;
         }
         message.position += length;
-        message.piecesUnderWay++;
+        message.piecesInFlight++;
         return Outcome.ACCEPTED;
     }
 
@@ -164,7 +164,7 @@ final class MachineLink extends Link {
             }
             commit(message, piece.offset(), piece.length(), piece.stamp());
             device.left();
-            message.piecesUnderWay--;
+            message.piecesInFlight--;
             sentBytes(piece.length());
         }
         return sent;
@@ -186,7 +186,7 @@ final class MachineLink extends Link {
         if (payloads instanceof Payloads.Rings rings) {
             rings.devices().withdraw(other -> other == message);
         }
-        message.piecesUnderWay = 0;
+        message.piecesInFlight = 0;
     }
 
     @Override

@@ -42,7 +42,7 @@ final class SendQueue {
          * The number of pieces in flight from tensor to tensor or to a device's ring; until it is 0, the tensor is being
          * read.
          */
-        int piecesUnderWay;
+        int piecesInFlight;
         /** The reason why the tensor could not be read, or null. */
         RuntimeException failure;
         /** The time for which the message was first on its edge without a credit. */

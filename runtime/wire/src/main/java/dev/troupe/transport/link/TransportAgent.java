@@ -283,7 +283,7 @@ final class TransportAgent implements Agent, PostedReceives.Events {
                     return sent;
                 }
             }
-            if (message.remaining() > 0 || message.piecesUnderWay > 0) {
+            if (message.remaining() > 0 || message.piecesInFlight > 0) {
                 sends.passTurn(link.node());
             } else {
                 sends.finish(link.node(), now);

@@ -153,7 +153,7 @@ class MovedRanksTest {
 
     @Test
     void shouldMoveARankWhileMessagesAreHeldAndInFlight() throws InterruptedException {
-        Tensor underWay = stopNodeTwo();
+        Tensor inFlight = stopNodeTwo();
         Tensor held = Samples.zeros(10);
         Tensor buffer = Samples.zeros(10);
         send(nodes.get(0), 0, THERE, held);
@@ -165,7 +165,7 @@ class MovedRanksTest {
         Tensor target = Samples.zeros(LARGE);
         grant(nodes.get(1), 1, THERE, target);
         move(0, 1, AWAY, LEFT);
-        assertSame(underWay, Ear.next(ears.get(0).returned));
+        assertSame(inFlight, Ear.next(ears.get(0).returned));
         assertSame(held, Ear.next(ears.get(0).returned));
         assertSame(buffer, Ear.next(ears.get(0).returned));
         Tensor source = Samples.random(3, LARGE);

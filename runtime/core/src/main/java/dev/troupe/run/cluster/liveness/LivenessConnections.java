@@ -94,9 +94,9 @@ public final class LivenessConnections implements AutoCloseable {
      *
      * @param uid the number of this process
      */
-    public void begin(long uid, Listener hears) {
+    public void begin(long uid, Listener receiver) {
         hello = new Hello(cluster.name(), new Peer(self.name(), uid));
-        listener = hears;
+        listener = receiver;
         port.answer(DataPort.Use.LIVENESS, this::answer);
     }
 
