@@ -47,9 +47,7 @@ public final class FaultChecks {
         this.hasNodes = hasNodes;
     }
 
-    /**
-     * @throws UsageException with a sentence for each fault that cannot strike
-     */
+    /** @throws UsageException with a sentence for each fault that cannot strike */
     public void require(List<FaultSpec> faults) {
         List<String> wrong = faults.stream().flatMap(fault -> refusal(fault).stream()).toList();
         if (!wrong.isEmpty()) {

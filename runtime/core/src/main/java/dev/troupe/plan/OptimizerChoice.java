@@ -14,9 +14,7 @@ public final class OptimizerChoice {
     private OptimizerChoice() {
     }
 
-    /**
-     * @throws UsageException if the optimizer does not work with the run's ranks, schedule or adapters
-     */
+    /** @throws UsageException if the optimizer does not work with the run's ranks, schedule or adapters */
     public static Optimizer of(RunSpec run, ModelSpec model) {
         OptimizerSpec spec = run.training().update().optimizer();
         Optimizer.AdamW adamW = new Optimizer.AdamW(spec.betas().first(), spec.betas().second(), spec.epsilon(),

@@ -17,8 +17,8 @@ import java.util.Locale;
  */
 public final class SizeChecks {
     /**
-     * Forwards of a pipeline in a step: P V M. Every process has the whole plan, with about six actions for each forward: at
-     * this limit a GiB of heap, and a minute before the start.
+     * Forwards of a pipeline in a step: P V M. Every process has the whole plan, with about six actions for each forward. At
+     * this limit it takes a GiB of heap, and a minute before the start.
      */
     static final long MOST_FORWARDS = 1 << 20;
     /** Layers times microbatches: the memory count of a rank takes some microseconds for each. */

@@ -105,7 +105,6 @@ public record TrainingPlan(ParallelLayout ranks, boolean sharesSequence, Zero ze
         return older;
     }
 
-    /** Returns the elements in all older weight versions, over all stages. */
     public long olderWeightCount() {
         return olderVersions().entrySet().stream().mapToLong(entry -> entry.getKey().elementCount() * entry.getValue())
                 .sum();

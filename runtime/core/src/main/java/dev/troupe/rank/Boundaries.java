@@ -6,9 +6,8 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The stages of one rank, by index. A boundary tensor returns to the stage that made it.
- *
- * <p>Thread rule: any thread; {@link #adopt} on the rank's.
+ * The stages of one rank, by index. A boundary tensor returns to the stage that made it. Thread rule: any thread; {@link
+ * #adopt} on the rank's.
  */
 final class Boundaries {
     private final Map<Integer, Stage> stages = new ConcurrentHashMap<>();

@@ -7,9 +7,7 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * The thread on which a rank exchanges tensors with other ranks while its stages compute. It also adds up the time that the
- * stages wait for other ranks.
- *
- * <p>Thread rule: {@link #waited} and {@link #waitedNanos} on the stages' thread; the rest on any.
+ * stages wait for other ranks. Thread rule: {@link #waited} and {@link #waitedNanos} on the stages' thread; the rest on any.
  */
 final class ExchangeThread implements Aside {
     private final ExecutorService executor;

@@ -15,9 +15,7 @@ import java.util.Optional;
 
 /**
  * The reader of a rank's microbatches. In a tensor-parallel group the first rank reads the rows and broadcasts them, so only
- * this rank needs the data.
- *
- * <p>Thread rule: the rank's thread; {@link #lengthOf} and {@link #relativeLength} on any thread.
+ * this rank needs the data. Thread rule: the rank's thread; {@link #lengthOf} and {@link #relativeLength} on any thread.
  */
 final class MicrobatchReader implements AutoCloseable {
     private static final int ROOT = 0;

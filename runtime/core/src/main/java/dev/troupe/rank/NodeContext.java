@@ -24,7 +24,6 @@ import java.util.function.Supplier;
  */
 public record NodeContext(TrainingPlan plan, Links links, Devices devices, Start start, Data data, Recovery recovery,
         CheckpointStore checkpoints, Optional<GradientDump> gradientDump, Pauses pauses, FaultInjector faults) {
-    /** The paths to other ranks. */
     public record Links(Transport transport, RankGroups groups) {
     }
 

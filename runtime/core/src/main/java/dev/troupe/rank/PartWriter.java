@@ -24,7 +24,6 @@ import java.util.function.Consumer;
  * so a disk that hangs delays neither a rank nor a later checkpoint. Thread rule: the node's actor.
  */
 public final class PartWriter {
-    /** A rank with the pinned snapshots of all its stages. */
     private record Pinned(int rank, List<PinnedState> stages) implements AutoCloseable {
         @Override
         public void close() {

@@ -14,11 +14,7 @@ import dev.troupe.rank.pulse.Pulse;
 import dev.troupe.rank.pulse.WatchedGroup;
 import java.util.Optional;
 
-/**
- * The process groups of one incarnation of a rank, with its thread of exchanges.
- *
- * <p>Thread rule: any thread.
- */
+/** The process groups of one incarnation of a rank, with its thread of exchanges. Thread rule: any thread. */
 final class RankCollectives {
     private final TrainingPlan plan;
     private final Engine engine;

@@ -16,9 +16,8 @@ import java.util.Optional;
 
 /**
  * The inbox of one incarnation of a rank: it handles everything that the node's transport reports to the rank. It files
- * landed tensors, returns read ones to the outbox, traces both, and forwards events to the rank's actor.
- *
- * <p>Thread rule: the transport's thread, one call at a time; no call blocks.
+ * landed tensors, returns read ones to the outbox, traces both, and forwards events to the rank's actor. Thread rule: the
+ * transport's thread, one call at a time; no call blocks.
  */
 record RankInbox(RankMessages messages, RankTensors tensors, RankTrace trace, Outbox<Tensor> outbox,
         RankListener listener)

@@ -31,10 +31,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The resources that the stages of one rank share: engine, outbox, the tensors between stages, the rank's groups.
- *
- * <p>Thread rule: {@link #open} on the rank's thread, {@link #newTraffic} by one caller, the rest on any thread. The node
- * closes them after the rank's actors and after the transport, which reads and writes tensors.
+ * The resources that the stages of one rank share: engine, outbox, the tensors between stages, the rank's groups. Thread
+ * rule: {@link #open} on the rank's thread, {@link #newTraffic} by one caller, the rest on any thread. The node closes them
+ * after the rank's actors and after the transport, which reads and writes tensors.
  */
 public final class RankResources {
     private static final Logger LOG = LoggerFactory.getLogger(RankResources.class);
@@ -62,9 +61,7 @@ public final class RankResources {
     private final StepWatch watch;
     private Traffic reportedTraffic = Traffic.NONE;
 
-    /**
-     * @param stepsDone steps done at the start; the weights are those after them
-     */
+    /** @param stepsDone steps done at the start; the weights are those after them */
     public RankResources(Incarnation incarnation, long stepsDone, NodeContext node) {
         int rank = incarnation.rank();
         this.incarnation = incarnation;

@@ -14,9 +14,7 @@ import java.util.List;
 
 /**
  * The telemetry of one incarnation of a rank: the times of its stages, the trace of its steps and the digests of its
- * results. Each is reported at the end of its step.
- *
- * <p>Thread rule: the thread of the rank's actor.
+ * results. Each is reported at the end of its step. Thread rule: the thread of the rank's actor.
  */
 public final class RankTelemetry {
     /** Maximum number of actions with times in one control message. */
@@ -24,7 +22,6 @@ public final class RankTelemetry {
     /** Maximum number of digests in one control message, of 9 bytes each. */
     public static final int MOST_DIGESTS_ELSEWHERE = 25_000;
 
-    /** The receiver of a rank's telemetry. */
     public interface Receiver {
         /** Whether it is in another process; then reports larger than a control message are left out. */
         boolean isElsewhere();

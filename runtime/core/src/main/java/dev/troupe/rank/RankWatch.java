@@ -13,9 +13,7 @@ import dev.troupe.stage.Stage;
 
 /**
  * The records of a rank's results: digests of tensors, the gradients of a step in a file, and the snapshots from which
- * stages restart.
- *
- * <p>Thread rule: the rank's thread.
+ * stages restart. Thread rule: the rank's thread.
  */
 record RankWatch(int rank, NodeContext node, Engine engine, Outbox<Tensor> outbox, BitRecorder bits, StepHook hook)
         implements

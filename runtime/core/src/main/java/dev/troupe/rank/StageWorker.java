@@ -15,11 +15,7 @@ import dev.troupe.weights.NamedTensor;
 import dev.troupe.weights.TensorPart;
 import java.util.List;
 
-/**
- * One stage with the hooks around its actions: faults, times, the trace.
- *
- * <p>Thread rule: the rank's thread.
- */
+/** One stage with the hooks around its actions: faults, times, the trace. Thread rule: the rank's thread. */
 public final class StageWorker {
     private final Stage stage;
     private final Engine engine;
@@ -88,7 +84,6 @@ public final class StageWorker {
         return lastNanos;
     }
 
-    /** Returns the expected rows of the message of a receive. */
     int rowsOf(Action receive, Pass pass) {
         return ops.rowsOf(receive, pass);
     }

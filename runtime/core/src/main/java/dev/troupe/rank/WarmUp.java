@@ -12,10 +12,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The warm-up of a node without ranks. For each place that the node may take over, it {@linkplain WarmUpRun runs} one rank,
- * so that the JVM compiles the code and the libraries prepare their kernels in advance. The last place comes first, since it
- * has most kinds of work. The thread pauses after each action for the action's duration, and ends when steps get no faster.
- * A failure is logged, and has no other effect.
+ * The warm-up of a node without ranks. For each place that it may take over, the node {@linkplain WarmUpRun runs} one rank,
+ * so that code is compiled and kernels are prepared in advance. The last place comes first, since it has most kinds of work.
+ * The thread pauses after each action for the action's duration, and ends when steps get no faster. A failure is logged, and
+ * has no other effect.
  *
  * <p>Thread rule: any thread.
  */

@@ -26,10 +26,8 @@ import java.util.Queue;
 import java.util.function.LongPredicate;
 
 /**
- * A rehearsal of a takeover by one rank: it opens its stages after a given step, walks its row of the next step and keeps
- * its results. Code and sizes are those that the run uses.
- *
- * <p>Thread rule: one thread.
+ * A rehearsal of a takeover by one rank. It opens its stages after a given step, walks its row of the next step and keeps
+ * its results. Code and sizes are those that the run uses. Thread rule: one thread.
  */
 final class WarmUpRun implements AutoCloseable {
     /** The weights stay unchanged, whatever the inputs. */

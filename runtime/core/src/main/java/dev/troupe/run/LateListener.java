@@ -8,9 +8,7 @@ import java.util.function.Supplier;
 
 /**
  * A listener that opens another one when the run begins. The other one opens the run's directory, so no file is written for
- * a refused run.
- *
- * <p>Thread rule: as for any listener.
+ * a refused run. Thread rule: as for any listener.
  */
 public final class LateListener implements RunListener {
     private final Supplier<RunListener> opening;

@@ -13,9 +13,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * The warm-up of a node, which runs the kernels of its ranks once. Each rank has its own thread, and one rank for each
- * processor runs at a time: more would interpret the same code while the compilers wait. The last rank begins, since it has
- * most kinds of kernels. If a kernel fails, the run is refused, since no part of it exists yet.
+ * The warm-up of a node, which runs the kernels of its ranks once. Each rank has its own thread. One rank for each processor
+ * runs at a time: more would interpret the same code while the compilers wait. The last rank begins, since it has most kinds
+ * of kernels. If a kernel fails, the run is refused, since no part of it exists yet.
  *
  * <p>Thread rule: {@link #report} and {@link #await} by one thread at a time.
  */

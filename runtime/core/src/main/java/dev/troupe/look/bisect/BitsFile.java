@@ -15,10 +15,8 @@ import java.util.function.Consumer;
 import java.util.zip.CRC32C;
 
 /**
- * {@code digests.bin} in the directory of a run: a header with the keys of the digests, and a record of fixed size for each
- * of the newest steps, in a ring. A repeated step overwrites its record.
- *
- * <p>Thread rule: one thread at a time.
+ * {@code digests.bin} in the directory of a run: a header with the keys, and a ring of records of fixed size, one for each
+ * of the newest steps. A repeated step overwrites its record. Thread rule: one thread at a time.
  */
 public final class BitsFile implements AutoCloseable {
     public static final String NAME = "digests.bin";
@@ -116,7 +114,6 @@ public final class BitsFile implements AutoCloseable {
         }
     }
 
-    /** Returns the checksum of a record: of its step and its digests. */
     static long checksum(long step, ByteBuffer record) {
         CRC32C sum = new CRC32C();
         sum.update(ByteBuffer.allocate(Long.BYTES).putLong(0, step));

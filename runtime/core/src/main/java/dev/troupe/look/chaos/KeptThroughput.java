@@ -14,7 +14,7 @@ import java.util.stream.Collectors;
  * The share of its throughput that a run kept under faults.
  *
  * <p>If each run has new processes, both runs compile their code, and they are compared as a whole. In one process the
- * second run finds the code compiled, so the disturbed run is its own baseline: each step during a fault or its recovery is
+ * second run finds the code compiled, so the disturbed run is its own baseline. Each step during a fault or its recovery is
  * compared with the median of the other steps.
  *
  * @param share the time without faults divided by the time with them, 1 if faults cost nothing; empty if there is no
@@ -25,7 +25,6 @@ public record KeptThroughput(Optional<Double> share, Basis basis) {
     /** The fewest steps with a meaningful median. */
     private static final int LEAST_UNTOUCHED = 3;
 
-    /** The baseline of a comparison. */
     public enum Basis {
         /** The whole undisturbed run, in processes that are as new. */
         UNDISTURBED_RUN("the undisturbed run"),

@@ -30,9 +30,7 @@ public final class RecoveryLog {
             @JsonProperty(value = "caught_up_ms", required = true) long caughtUpMillis) {
     }
 
-    /**
-     * @throws UncheckedIOException if it cannot be written
-     */
+    /** @throws UncheckedIOException if it cannot be written */
     public static void append(Path runDirectory, Recovery recovery) {
         Line line = new Line(recovery.epoch(), recovery.step(), recovery.ranks(), recovery.reason(),
                 recovery.detectedAtMillis(), recovery.resumedAtMillis(), recovery.caughtUpAtMillis());

@@ -10,14 +10,13 @@ import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 import java.util.Optional;
 
-/** The comparison of the weights of two models. */
 public final class WeightComparison {
     private WeightComparison() {
     }
 
     /**
-     * Returns the first difference of two safetensors files, or of their shards, as text; empty if every tensor has the same
-     * name, type, shape and bits in both.
+     * Returns the first difference of two safetensors files, or of their shards, as text. It is empty if all names, types,
+     * shapes and bits of tensors are equal.
      */
     public static Optional<String> firstDifference(Path expected, Path found) {
         try (TensorFiles one = TensorFiles.open(expected); TensorFiles other = TensorFiles.open(found)) {

@@ -23,9 +23,7 @@ import java.util.stream.IntStream;
 /**
  * The comparison of schedules on one model, one corpus and one seed. All runs exist at the same time and alternate step by
  * step. After the warm-up, every other step supplies the costs for the simulation (the engine {@code emulated} has
- * configured ones). The steps between them are measured, so both are of the same minutes.
- *
- * <p>Thread rule: one thread.
+ * configured ones). The steps between them are measured, so both are of the same minutes. Thread rule: one thread.
  */
 public final class Comparison {
     private static final long GIB = 1L << 30;

@@ -16,9 +16,9 @@ final class ControlGap {
     }
 
     /**
-     * Returns the time from the end of an action to the start of the next on its rank: the {@link MedianOfMeans} of the
-     * steps, 0 if there are none. Only actions count with an input that was made before the earlier action began, or that
-     * comes from the same rank.
+     * Returns the time from the end of an action to the start of the next on its rank, as {@link MedianOfMeans}; 0 if there
+     * is none. Only actions count with an input that was made before the earlier action began, or that comes from the same
+     * rank.
      *
      * @param paired the actions of pairs, which are left out since a pair waits for two inputs
      */

@@ -12,10 +12,7 @@ final class DecisionGap {
     private DecisionGap() {
     }
 
-    /**
-     * Returns the time from the end of the last norm to the start of the first update: the median of the steps, 0 if there
-     * are none.
-     */
+    /** Returns the time from the end of the last norm to the start of the first update: the median of the steps, or 0. */
     static long nanos(List<Timeline> measured) {
         List<Long> gaps = measured.stream().map(DecisionGap::nanos).sorted().toList();
         return gaps.isEmpty() ? 0 : gaps.get(gaps.size() / 2);

@@ -17,9 +17,9 @@ final class HopMeasure {
     }
 
     /**
-     * Returns the time from the end of an action to the start of the action on another rank that waited for its output and
-     * for nothing else: the {@link MedianOfMeans} of the steps. It includes transport and control for all bytes of one
-     * message.
+     * Returns the time from the end of an action to the start of an action on another rank, as {@link MedianOfMeans}. The
+     * second action must have waited only for the output of the first. It includes transport and control for all bytes of
+     * one message.
      *
      * @param paired the actions of pairs, which are left out: a pair waits for two inputs, and sends its outputs when both
      *     its actions have ended

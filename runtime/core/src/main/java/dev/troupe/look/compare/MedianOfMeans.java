@@ -5,9 +5,7 @@ import java.util.List;
 
 /**
  * A typical time of many measurements in many steps: the median over steps of the mean within each. The mean fits a step's
- * time, which is a sum; the median limits the effect of a step that was delayed as a whole.
- *
- * <p>Thread rule: one thread.
+ * time, which is a sum; the median limits the effect of a step that was delayed as a whole. Thread rule: one thread.
  */
 final class MedianOfMeans {
     private final List<Double> means = new ArrayList<>();

@@ -29,9 +29,8 @@ import java.util.concurrent.Future;
 import java.util.stream.IntStream;
 
 /**
- * Runs that exist at the same time in this process and take {@link Turns}. Each has a temporary directory of its own.
- *
- * <p>Thread rule: {@link #run} on one thread, which waits; each run has a thread that waits for its end.
+ * Runs that exist at the same time in this process and take {@link Turns}. Each has a temporary directory of its own. Thread
+ * rule: {@link #run} on one thread, which waits; each run has a thread that waits for its end.
  */
 final class SideBySide {
     private final List<RunSpec> specs;
@@ -39,9 +38,7 @@ final class SideBySide {
     private final Path directory;
     private final Turns turns;
 
-    /**
-     * @param specs the runs, all with the same number of steps
-     */
+    /** @param specs the runs, all with the same number of steps */
     SideBySide(List<RunSpec> specs, byte[] builtInCorpus, Path directory) {
         this.specs = specs;
         this.builtInCorpus = builtInCorpus;

@@ -2,7 +2,6 @@ package dev.troupe.look.compare;
 
 import java.util.List;
 
-/** The time of a step over repeats. */
 public record StepTime(double medianSeconds, double leastSeconds, double mostSeconds) {
     /** Returns the step time of at least one measurement. */
     static StepTime of(List<Double> seconds) {

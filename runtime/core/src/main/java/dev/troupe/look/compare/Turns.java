@@ -5,10 +5,8 @@ import java.util.function.BooleanSupplier;
 
 /**
  * The order in which runs of one process do their steps: one step of each run, then again from the first. So a busy minute
- * of the machine is in the times of all.
- *
- * <p>Thread rule: any thread. A wait ends with the turn, or with the first failure of a run. It has no other limit, since a
- * step has none.
+ * of the machine is in the times of all. Thread rule: any thread. A wait ends with the turn, or with the first failure of a
+ * run. It has no other limit, since a step has none.
  */
 final class Turns {
     private final int runs;

@@ -6,18 +6,12 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 
-/**
- * The observations of a run. One that throws receives no further news.
- *
- * <p>Thread rule: as for an {@link Observation}.
- */
+/** The observations of a run. One that throws receives no further news. Thread rule: as for an {@link Observation}. */
 public final class Observations implements Observation {
     private final List<Observation> observations = new CopyOnWriteArrayList<>();
     private final Consumer<String> trouble;
 
-    /**
-     * @param trouble receives a sentence if an observer throws; the run continues without it
-     */
+    /** @param trouble receives a sentence if an observer throws; the run continues without it */
     public Observations(List<RunObserver> observers, RunFacts run, Consumer<String> trouble) {
         this.trouble = trouble;
         for (RunObserver observer : observers) {

@@ -25,9 +25,7 @@ public final class EventsFile implements RunListener {
     private final Consumer<String> trouble;
     private int epoch;
 
-    /**
-     * @param trouble receives a sentence if a line cannot be written; the run continues without the line
-     */
+    /** @param trouble receives a sentence if a line cannot be written; the run continues without the line */
     public EventsFile(Path directory, Consumer<String> trouble) {
         this.file = directory.resolve(FILE);
         this.trouble = trouble;

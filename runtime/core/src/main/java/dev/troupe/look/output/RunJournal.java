@@ -31,10 +31,9 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * The directory of a run in the process of the coordinator: its lock, its configuration, a line for each step and each
- * event, and the observations of the run. Its checkpoints are written by the ranks.
- *
- * <p>Thread rule: as for any listener; {@link #end} and {@link #close} once the run is over.
+ * The directory of a run in the process of the coordinator: its lock, its configuration, the lines of steps and events, and
+ * the observations. Its checkpoints are written by the ranks. Thread rule: as for any listener; {@link #end} and {@link
+ * #close} once the run is over.
  */
 public final class RunJournal implements RunListener, AutoCloseable {
     /** A coordinator that is cut off from the others stops on its own, which takes some seconds. */
@@ -187,7 +186,6 @@ public final class RunJournal implements RunListener, AutoCloseable {
         return firstLoss;
     }
 
-    /** Returns the step of {@link #firstLoss}. */
     public long firstStep() {
         return firstStep;
     }

@@ -21,7 +21,6 @@ public record StepHead(long number, long nanos, long plannedNanos, int ranks, Li
     private static final String SUFFIX = ".json";
     private static final JsonMapper JSON = new JsonMapper();
 
-    /** A cause and the rank at its root. */
     public record Root(String cause, int rank, long nanos) {
     }
 

@@ -249,7 +249,6 @@ public final class StepRecords implements AutoCloseable {
         return String.format(Locale.ROOT, "%06d.json", step);
     }
 
-    /** Writes the remaining steps. */
     @Override
     public synchronized void close() {
         isClosing = true;

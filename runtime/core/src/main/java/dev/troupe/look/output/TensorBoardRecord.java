@@ -10,7 +10,7 @@ import java.util.zip.CRC32C;
 
 /**
  * A record of a TensorBoard event file: a {@code tensorflow.Event} in protobuf's encoding, framed as a TFRecord with masked
- * CRC-32Cs of its length and of its bytes (tensorflow/core/lib/io/record_writer.h, tensorflow/core/util/event.proto).
+ * CRC-32Cs of its length and bytes. Sources: tensorflow/core/lib/io/record_writer.h, tensorflow/core/util/event.proto.
  */
 final class TensorBoardRecord {
     /** The version of the format in which a session log marks a restart. */

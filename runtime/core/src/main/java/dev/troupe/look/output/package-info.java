@@ -1,5 +1,5 @@
 /**
- * The files of a run in its directory: metrics, events, its facts and memory, a record and a trace of its steps,
- * TensorBoard's events, its model.
+ * The files of a run in its directory: metrics, events, facts, memory, records and a trace of steps, TensorBoard's events,
+ * the model.
  */
 package dev.troupe.look.output;

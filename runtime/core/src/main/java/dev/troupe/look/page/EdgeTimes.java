@@ -13,9 +13,7 @@ import java.util.TreeMap;
 import java.util.stream.LongStream;
 
 /**
- * The messages of the newest steps with a file, by their edge. Each file is read once.
- *
- * <p>Thread rule: one thread at a time.
+ * The messages of the newest steps with a file, by their edge. Each file is read once. Thread rule: one thread at a time.
  */
 final class EdgeTimes {
     private static final int MOST_STEPS = 20;

@@ -5,10 +5,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The events of a run for one listener, as server-sent events. {@code step} is sent for each committed step, {@code event}
- * for each line of {@code events.jsonl}, and {@code now} for the state of the run, when it changes and every two seconds.
- *
- * <p>Thread rule: one thread at a time.
+ * The events of a run for one listener, as server-sent events. {@code step} is sent for each committed step, and {@code
+ * event} for each line of {@code events.jsonl}. {@code now} has the state of the run, and is sent when it changes and every
+ * two seconds. Thread rule: one thread at a time.
  */
 public final class EventTail {
     /** The interval at which a listener is served. */
@@ -33,7 +32,6 @@ public final class EventTail {
         this.run = run;
     }
 
-    /** Returns the answer to a listener beyond the maximum. */
     public static Answer tooMany() {
         return Answer.notYet(MOST_LISTENERS + " listeners have the events of this run, and no more may");
     }

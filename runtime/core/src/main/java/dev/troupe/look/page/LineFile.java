@@ -12,9 +12,8 @@ import java.util.List;
 import java.util.Objects;
 
 /**
- * A file of lines that another thread or process writes: each read returns the complete lines since the last.
- *
- * <p>Thread rule: one thread at a time.
+ * A file of lines that another thread or process writes: each read returns the complete lines since the last. Thread rule:
+ * one thread at a time.
  */
 final class LineFile {
     /** The maximum read, about 200,000 lines; the beginning of a larger file is skipped. */

@@ -9,7 +9,6 @@ final class PageFiles {
     private PageFiles() {
     }
 
-    /** Adds the files of the page to routes. */
     static Routes with(Routes routes) {
         return routes.with("/", question -> question.rest().isEmpty()
                 ? file("page.html", "text/html; charset=UTF-8")

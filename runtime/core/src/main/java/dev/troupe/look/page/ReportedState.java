@@ -7,9 +7,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The state of a run from its events: the last event about the whole run, and the notices that are still valid.
- *
- * <p>Thread rule: one thread at a time.
+ * The state of a run from its events: the last event about the whole run, and the notices that are still valid. Thread rule:
+ * one thread at a time.
  */
 final class ReportedState {
     private String state = "waiting";
@@ -20,7 +19,6 @@ final class ReportedState {
     private long epoch;
     private LastingNotices notices = new LastingNotices();
 
-    /** Adds the next line of the events. */
     void add(JsonNode event) {
         String kind = event.path("event").asText();
         newestMillis = Math.max(newestMillis, event.path("time_ms").asLong());

@@ -9,7 +9,6 @@ import java.util.OptionalLong;
 
 /** The paths of a server, each with its handler. Immutable. Thread rule: any thread. */
 public final class Routes {
-    /** The handler of a path. */
     @FunctionalInterface
     public interface Resource {
         /** Answers a request, on any thread. */

@@ -14,9 +14,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The newest lines of {@code metrics.jsonl} and {@code events.jsonl} of a run, which may be in progress.
- *
- * <p>Thread rule: one thread at a time.
+ * The newest lines of {@code metrics.jsonl} and {@code events.jsonl} of a run, which may be in progress. Thread rule: one
+ * thread at a time.
  */
 final class RunHistory {
     private static final int MOST_STEPS = 10_000;

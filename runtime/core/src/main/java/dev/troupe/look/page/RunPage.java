@@ -296,7 +296,6 @@ public final class RunPage {
         }
     }
 
-    /** A function of the object of a file. */
     private interface Use {
         Answer of(ObjectNode object);
     }

@@ -12,8 +12,7 @@ import java.util.stream.Stream;
 
 /**
  * The state of a run, with a sentence for each problem, from its files and from whether a process still writes to them.
- *
- * <p>Thread rule: one thread at a time.
+ * Thread rule: one thread at a time.
  */
 final class RunState {
     private static final JsonMapper JSON = new JsonMapper();
@@ -30,9 +29,7 @@ final class RunState {
         this.steps = steps;
     }
 
-    /**
-     * @param isHeld whether a process writes to the run's directory
-     */
+    /** @param isHeld whether a process writes to the run's directory */
     ObjectNode now(boolean isHeld, long nowMillis) {
         ReportedState reported = history.reported();
         String state = reported.state();

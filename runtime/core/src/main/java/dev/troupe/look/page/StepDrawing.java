@@ -14,8 +14,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The compact drawing of a step: numbers in rows, and the parts of a gap joined by cause, with the rank and the action of
- * the longest. Its schema is {@code docs/schema/step-drawing.json}.
+ * The compact drawing of a step. Numbers are in rows, and the parts of a gap are joined by cause, with the rank and the
+ * action of the longest. Its schema is {@code docs/schema/step-drawing.json}.
  */
 final class StepDrawing {
     private static final JsonMapper JSON = new JsonMapper();

@@ -20,11 +20,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 
-/**
- * The steps of a run with a file, {@code steps/000412.json}.
- *
- * <p>Thread rule: one thread at a time.
- */
+/** The steps of a run with a file, {@code steps/000412.json}. Thread rule: one thread at a time. */
 final class StepFiles {
     /** The maximum size of a file; a step of 20,000 actions takes about 5 MB. */
     private static final long MOST_BYTES = 64L << 20;

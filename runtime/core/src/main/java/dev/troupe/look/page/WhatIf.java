@@ -23,8 +23,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The predicted time of a step with another schedule, a stage of other costs, or other hops: a simulation of the run's plan
- * with the typical times of its actions and with the change.
+ * The predicted time of a step with another schedule, a stage of other costs, or other hops. It is a simulation of the run's
+ * plan with the typical times of its actions and with the change.
  */
 final class WhatIf {
     /** The maximum extra time of a hop: an hour. */

@@ -1,5 +1,5 @@
 /**
- * A run over HTTP, from the files in its directory: its progress and steps, the cause of a slow step, a comparison with
- * another run, and the simulation of its plan with a change; and the page for a browser that shows them.
+ * A run over HTTP, from the files in its directory, and the page for a browser. It shows progress and steps, the cause of a
+ * slow step, a comparison with another run, and the simulation of a changed plan.
  */
 package dev.troupe.look.page;

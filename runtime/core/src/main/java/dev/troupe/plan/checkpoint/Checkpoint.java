@@ -28,9 +28,7 @@ import java.util.stream.Stream;
 
 /**
  * A checkpoint with verified checksums. As a weight source it has the weights and the optimizer's state by name, so a run
- * may resume with its layers on other stages.
- *
- * <p>Thread rule: {@link #read} from any thread; close when no thread reads.
+ * may resume with its layers on other stages. Thread rule: {@link #read} from any thread; close when no thread reads.
  */
 public final class Checkpoint implements WeightSource, AutoCloseable {
     private final Path directory;

@@ -62,7 +62,6 @@ record Manifest(@JsonProperty(required = true) int format,
     private interface SnakeCase {
     }
 
-    /** A model in a manifest. */
     record Model(@JsonProperty(required = true) String family,
             @JsonProperty(required = true) Map<String, Object> section) {
         static Model of(ModelSpec spec) {

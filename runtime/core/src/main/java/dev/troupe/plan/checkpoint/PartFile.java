@@ -35,7 +35,6 @@ final class PartFile {
                 part.sha256());
     }
 
-    /** Returns the entry of a written file. */
     static CheckpointPart describe(Path file, String name) throws IOException {
         return new CheckpointPart(name, Files.size(file), sha256(file));
     }

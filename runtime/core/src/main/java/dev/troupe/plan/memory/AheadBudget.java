@@ -14,8 +14,8 @@ public final class AheadBudget {
     }
 
     /**
-     * Returns the run with the largest number of blocks replayed ahead, the same in every stage, for which the additional
-     * memory of each rank is within a limit.
+     * Returns the run with the largest number of blocks replayed ahead that keeps the additional memory of each rank within
+     * a limit. The number is the same in every stage.
      *
      * @param bytes the limit; {@link Long#MAX_VALUE} for none
      * @param engines opens an engine like the ranks', for its sizes

@@ -68,7 +68,6 @@ final class MemoryWalk implements RankSide, StepWatch, AutoCloseable {
     private final Map<Integer, StageOps> ops = new HashMap<>();
     private final long stateBytes;
     private final int snapshots;
-    // The buffers granted to the transport, by edge.
     private final Map<Edge, Queue<Tensor>> granted = new HashMap<>();
     private final Map<Action, Tensor> handedOver = new HashMap<>();
     private final Map<Edge, Queue<Tensor>> sent = new HashMap<>();

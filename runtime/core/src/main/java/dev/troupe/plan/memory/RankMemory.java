@@ -8,8 +8,8 @@ import dev.troupe.protocol.replica.SnapshotSlots;
  * @param weights of its stages
  * @param optimizer the optimizer's state
  * @param activations kept from forwards for backwards, with temporary tensors, at the place of the plan with the most
- * @param boundary incoming activations and gradients, one for each credit, and outgoing ones: the maximum that can be
- *     unreceived at one time, or all of a pass if the run recovers from failures
+ * @param boundary incoming activations and gradients, one for each credit, and outgoing ones: the maximum of unreceived
+ *     ones, or all of a pass if the run recovers
  * @param snapshots in host memory, from which a rank restarts
  * @param copies of the snapshots, in the host memory of another machine
  */

@@ -7,9 +7,8 @@ import dev.troupe.schedule.Action;
 import dev.troupe.stage.Stage;
 
 /**
- * The interface of a rank for its stages: microbatches, and the tensors from and to other stages.
- *
- * <p>Thread rule: the rank's thread.
+ * The interface of a rank for its stages: microbatches, and the tensors from and to other stages. Thread rule: the rank's
+ * thread.
  */
 public interface RankSide {
     int rank();

@@ -29,9 +29,7 @@ import java.util.stream.IntStream;
 
 /**
  * The actions of one stage on an engine: straight-line code between the rank's tensors and the stage. On an engine that
- * computes they train; on one that counts bytes they make the memory plan.
- *
- * <p>Thread rule: the rank's thread.
+ * computes they train; on one that counts bytes they make the memory plan. Thread rule: the rank's thread.
  */
 public final class StageOps implements StepOps {
     private final Stage stage;
@@ -169,7 +167,6 @@ public final class StageOps implements StepOps {
         return at.tensor() == 0 && at.data() == 0;
     }
 
-    /** A backward, from the gradient of a microbatch's output to the gradient of its input. */
     private interface Backward {
         Tensor of(int microbatch, Tensor outputGradient);
     }

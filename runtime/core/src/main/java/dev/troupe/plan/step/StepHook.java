@@ -10,9 +10,7 @@ import java.util.function.Supplier;
 
 /**
  * The points of a rank's steps at which faults can be injected: a method may fail, wait, or change a tensor. A run without
- * faults has {@link #NONE}.
- *
- * <p>Thread rule: the rank's thread; {@link #leaves} on any.
+ * faults has {@link #NONE}. Thread rule: the rank's thread; {@link #leaves} on any.
  */
 public interface StepHook {
     /** The hook without effect. */

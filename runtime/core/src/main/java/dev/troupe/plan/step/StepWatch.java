@@ -5,11 +5,7 @@ import dev.troupe.protocol.Pass;
 import dev.troupe.schedule.Action;
 import dev.troupe.stage.Stage;
 
-/**
- * An observer of the stages of a rank.
- *
- * <p>Thread rule: the rank's thread.
- */
+/** An observer of the stages of a rank. Thread rule: the rank's thread. */
 public interface StepWatch {
     /** The observer without effect. */
     StepWatch NONE = new StepWatch() {

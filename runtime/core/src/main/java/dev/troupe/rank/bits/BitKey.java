@@ -1,8 +1,8 @@
 package dev.troupe.rank.bits;
 
 /**
- * The key of a digest, independent of the pipeline: two runs with equal bits have equal digests for their common keys,
- * whatever their stages and schedules are.
+ * The key of a digest, independent of stages and schedule: two runs with equal bits have equal digests for their common
+ * keys.
  *
  * @param what the kind of output
  * @param microbatch its number in the step over all pipelines; {@link #NONE} for gradients and values of parameters

@@ -23,8 +23,8 @@ import java.util.Set;
 import java.util.stream.IntStream;
 
 /**
- * The place of each digest of a step in an array, derived from the plan: all of rank 0, then all of rank 1, and so on. A
- * rank's digests of weights come last, since they are known last. Immutable.
+ * The places of a step's digests in an array, derived from the plan: all of rank 0, then all of rank 1, and so on. A rank's
+ * digests of weights come last, since they are known last. Immutable.
  */
 public final class BitLayout {
     private final List<Integer> starts = new ArrayList<>();
@@ -54,7 +54,6 @@ public final class BitLayout {
         return starts.get(rank);
     }
 
-    /** The digests of one rank in a step. */
     static final class Rank {
         private static final int NOWHERE = -1;
 

@@ -81,9 +81,7 @@ public final class BitRecorder {
         }
     }
 
-    /**
-     * @param engine the rank's engine; if it computes nothing there are no digests
-     */
+    /** @param engine the rank's engine; if it computes nothing there are no digests */
     public BitRecorder(int rank, TrainingPlan plan, Engine engine) {
         this.rank = rank;
         this.layout = new BitLayout.Rank(plan, rank);

@@ -7,8 +7,7 @@ import java.util.TreeMap;
 
 /**
  * The digests of the steps in progress, collected from all ranks; if a rank repeats a step, it replaces its earlier digests.
- *
- * <p>Thread rule: the coordinator's thread.
+ * Thread rule: the coordinator's thread.
  */
 public final class StepsOfBits {
     private final TrainingPlan plan;
@@ -68,7 +67,6 @@ public final class StepsOfBits {
         spare = done == null ? spare : done;
     }
 
-    /** An output with a number that is not finite. */
     public record NotFinite(long step, BitKey output) {
     }
 

@@ -19,10 +19,8 @@ import java.util.SplittableRandom;
 
 /**
  * The bit flips of a rank's faults, in its results and messages. The fault's seed determines the result of an action and a
- * number in it. The flip hits the largest of the {@value #NEAR} numbers from there, in the second bit of its exponent: so
- * later results change, and the difference is not rounded away.
- *
- * <p>Thread rule: the rank's thread; {@link #send} on any.
+ * number in it. The flip hits the largest of the {@value #NEAR} numbers from there, in the second bit of its exponent. So
+ * later results change, and the difference is not rounded away. Thread rule: the rank's thread; {@link #send} on any.
  */
 final class BitFlips {
     private static final int NEAR = 256;

@@ -31,10 +31,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The injector of a run's faults on a node: at the points of a step it throws, waits or does damage if a fault is due. Each
- * fault is written to the {@link FaultLog} first.
- *
- * <p>Thread rule: any thread.
+ * The injector of a run's faults on a node. At the points of a step it throws, waits or does damage if a fault is due. Each
+ * fault is written to the {@link FaultLog} first. Thread rule: any thread.
  */
 public final class FaultInjector implements AutoCloseable {
     /** The injector without faults: every call returns at once. */
@@ -326,7 +324,6 @@ public final class FaultInjector implements AutoCloseable {
         return faults.isEmpty() ? nanos : () -> nanos.getAsLong() + clockAheadNanos.get();
     }
 
-    /** Ends all hangs. */
     @Override
     public void close() {
         closed = true;

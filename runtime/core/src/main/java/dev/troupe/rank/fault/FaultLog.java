@@ -21,9 +21,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The log of the faults that have struck on all nodes of a run: {@code faults.jsonl} in its directory, one line each. The
- * line is written before the fault strikes, so the fault does not strike again in a replay or in another process.
- *
- * <p>Thread rule: any thread of any process.
+ * line is written before the fault strikes, so the fault does not strike again in a replay or in another process. Thread
+ * rule: any thread of any process.
  */
 public final class FaultLog {
     /** The name of the file in the run's directory. */
@@ -34,7 +33,6 @@ public final class FaultLog {
     // A file lock belongs to the whole process, so its threads need their own lock.
     private static final Object TURN = new Object();
 
-    /** The result of a claim of a fault. */
     enum Claim {
         /** The fault is logged, and strikes. */
         STRIKES,

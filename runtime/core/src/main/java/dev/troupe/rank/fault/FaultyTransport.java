@@ -37,9 +37,9 @@ import org.slf4j.LoggerFactory;
  * A transport that injects the faults of a {@link FaultInjector} in messages: loss, duplicate, reordering, delay, damage. A
  * fault strikes a message when it is sent.
  *
- * <p>The inner transport loses or damages the message. A duplicate is sent after the transport has read the first one and
- * before the rank gets the tensor back, so both have the same content. A delayed message or credit is sent at its time, but
- * always before the epoch grows, so that the transport then returns every tensor.
+ * <p>The inner transport loses or damages the message. A duplicate is sent after the first message, before the tensor
+ * returns to the rank, so both have the same content. A delayed message or credit is sent at its time, but always before the
+ * epoch grows: then the transport returns every tensor.
  */
 public final class FaultyTransport implements Transport {
     private static final Logger LOG = LoggerFactory.getLogger(FaultyTransport.class);

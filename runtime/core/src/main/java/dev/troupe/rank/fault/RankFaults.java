@@ -16,9 +16,8 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * The faults of one rank, which strike at the points of its training steps and in the results of its kernels.
- *
- * <p>Thread rule: the rank's thread; {@link #leaves} on any.
+ * The faults of one rank, which strike at the points of its training steps and in the results of its kernels. Thread rule:
+ * the rank's thread; {@link #leaves} on any.
  */
 public final class RankFaults implements StepHook {
     private final FaultInjector faults;

@@ -13,9 +13,9 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * A process group in device memory. Its members are threads of this process with asynchronous engines on one device, or on
- * devices that can read each other's memory, so no byte passes through the host. The members' threads meet, but do not wait
- * for the device. Sums have the order and the bits of the other groups.
+ * A process group in device memory. Its members are threads of this process with asynchronous engines. They use one device,
+ * or devices that can read each other's memory, so no byte passes through the host. The members' threads meet, but do not
+ * wait for the device. Sums have the order and the bits of the other groups.
  *
  * <p>Each member offers its tensor with a fence. Work that a member requests after the meeting starts after the fences of
  * all members; a second exchange of fences ends the collective. So no tensor is written while a member still reads it.
@@ -58,7 +58,6 @@ final class DeviceGroup {
         return isReached;
     }
 
-    /** As {@link CollectiveGroup#allReduce}. */
     void allReduce(Tensor tensor, Reduction reduction) {
         long bytes = tensor.byteCount();
         int elementBytes = tensor.dataType().elementBytes();
@@ -69,7 +68,6 @@ final class DeviceGroup {
         part();
     }
 
-    /** As {@link CollectiveGroup#reduceScatter}. */
     void reduceScatter(Tensor whole, Tensor slice) {
         long count = slice.shape().elementCount();
         meet(whole, whole.byteCount(), whole.byteCount() - slice.byteCount());
@@ -77,7 +75,6 @@ final class DeviceGroup {
         part();
     }
 
-    /** As {@link CollectiveGroup#allGather}. */
     void allGather(Tensor slice, Tensor whole) {
         long count = slice.shape().elementCount();
         meet(slice, whole.byteCount(), whole.byteCount() - slice.byteCount());

@@ -14,9 +14,8 @@ import java.util.function.LongConsumer;
 
 /**
  * A process group over tensors of one engine. If the members can meet in device memory, a {@link DeviceGroup} does the work.
- * Otherwise it works on the engine's host memory, or, if the engine does not expose it, on copies.
- *
- * <p>Thread rule: the thread that calls the engine.
+ * Otherwise it works on the engine's host memory, or, if the engine does not expose it, on copies. Thread rule: the thread
+ * that calls the engine.
  */
 public final class EngineGroup implements TensorGroup {
     private final CollectiveGroup group;

@@ -24,9 +24,8 @@ import java.util.stream.IntStream;
 
 /**
  * The process groups of the ranks of a node. If all ranks of a group are on this node, they meet in shared memory. Otherwise
- * Aeron's streams connect them within a machine, and connections or Aeron's streams between machines.
- *
- * <p>Thread rule: any thread.
+ * Aeron's streams connect them within a machine, and connections or Aeron's streams between machines. Thread rule: any
+ * thread.
  */
 public final class NodeGroups implements RankGroups {
     private static final List<GroupKind> KINDS = List.of(GroupKind.TENSOR, GroupKind.DATA);
@@ -43,7 +42,6 @@ public final class NodeGroups implements RankGroups {
     private record LocalGroups(NodeMap nodes, Map<GroupKind, Map<Integer, Place>> places) {
     }
 
-    /** The channels between the members of a group. */
     private record Pairs(NodeMap nodes, List<Integer> members, boolean isConnected) implements PairChannels {
         @Override
         public String channel(int from, int to) {
@@ -126,8 +124,8 @@ public final class NodeGroups implements RankGroups {
     }
 
     /**
-     * Returns the bytes of this node's groups in the directory of its media driver: for the streams that its ranks write,
-     * and for those from other machines.
+     * Returns the bytes of this node's groups in the directory of its media driver, for outgoing streams, and incoming ones
+     * from other machines.
      *
      * @param network the protocol to other machines
      */

@@ -9,9 +9,7 @@ import java.util.concurrent.atomic.LongAdder;
 
 /**
  * A count of the progress of a rank's threads. If there is no beat for longer than the rank's longest kernel took, the rank
- * hangs, however long its action may take.
- *
- * <p>Thread rule: any thread.
+ * hangs, however long its action may take. Thread rule: any thread.
  */
 public final class Pulse implements KernelHook {
     private final LongAdder beats = new LongAdder();

@@ -9,10 +9,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A snapshot of another process on this machine, mapped from that process's memory: the rank's writes are visible here at
- * once, and remain when the process dies.
- *
- * <p>Thread rule: any thread.
+ * A snapshot of another process on this machine, mapped from its memory. Writes of its rank are visible here at once, and
+ * remain when the process dies. Thread rule: any thread.
  */
 final class MappedSnapshot implements Snapshot {
     private final SharedSnapshot shared;
@@ -22,9 +20,7 @@ final class MappedSnapshot implements Snapshot {
     private final MemorySegment memory;
     private boolean isClosed;
 
-    /**
-     * @throws IOException if this process cannot map the memory, or it is not the announced snapshot
-     */
+    /** @throws IOException if this process cannot map the memory, or it is not the announced snapshot */
     MappedSnapshot(SharedSnapshot shared) throws IOException {
         this.shared = shared;
         try {

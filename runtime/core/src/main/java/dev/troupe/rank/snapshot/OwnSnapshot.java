@@ -15,10 +15,8 @@ import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * A snapshot in memory of this process, which other processes may map. One lock protects it: the writing of a whole state
- * holds it to the end, a read or write of a part only for its copy.
- *
- * <p>Thread rule: any thread.
+ * A snapshot in memory of this process, which other processes may map. One lock protects it. The writing of a whole state
+ * holds it to the end, a read or write of a part only for its copy. Thread rule: any thread.
  */
 final class OwnSnapshot implements Snapshot {
     /** A tensor that this rank writes to files: its name, and its part of the whole. */
@@ -34,9 +32,7 @@ final class OwnSnapshot implements Snapshot {
     private final SnapshotWritings writings = new SnapshotWritings();
     private Optional<List<OfFiles>> ofFiles = Optional.empty();
 
-    /**
-     * @param sharesMemory whether other processes can map the snapshot, if the system has memory for that
-     */
+    /** @param sharesMemory whether other processes can map the snapshot, if the system has memory for that */
     OwnSnapshot(SnapshotLayout layout, boolean sharesMemory) {
         this.layout = layout;
         this.arena = Arena.ofShared();

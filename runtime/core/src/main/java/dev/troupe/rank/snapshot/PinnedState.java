@@ -8,8 +8,7 @@ import java.util.Map;
 
 /**
  * The state of a stage for a slow reader: it does not change before {@link #close}, although its rank takes other snapshots.
- *
- * <p>Thread rule: any thread, one at a time. After the rank's snapshots are forgotten a read fails, without damage.
+ * Thread rule: any thread, one at a time. After the rank's snapshots are forgotten a read fails, without damage.
  */
 public final class PinnedState implements AutoCloseable {
     private final KeptState kept;

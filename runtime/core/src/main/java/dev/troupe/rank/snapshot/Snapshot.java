@@ -9,9 +9,7 @@ import java.util.Optional;
 
 /**
  * The state of one stage of a rank after a number of steps, in memory that is reused for later states. A reader names the
- * writing that made the state, which is valid until the next writing begins.
- *
- * <p>Thread rule: any thread.
+ * writing that made the state, which is valid until the next writing begins. Thread rule: any thread.
  */
 sealed interface Snapshot extends SnapshotSlots.Snapshot permits OwnSnapshot, MappedSnapshot {
     SnapshotLayout layout();

@@ -8,7 +8,7 @@ import java.lang.invoke.VarHandle;
 
 /**
  * The header of a snapshot in shared memory, before its tensors: its steps done, the number of its writing, and its layout.
- * One process writes, others read. As in a sequence lock, the number of the writing changes before the first byte, so that a
+ * One process writes, others read. As in a sequence lock, the number of the writing changes before the first byte. So a
  * reader can check after a read whether the owner wrote meanwhile.
  */
 final class SnapshotHeader {

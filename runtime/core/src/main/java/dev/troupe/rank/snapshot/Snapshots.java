@@ -20,9 +20,7 @@ import java.util.stream.Stream;
 /**
  * The snapshots of a node's ranks, and its copies of other nodes' snapshots; copies from the same machine are mapped. For
  * each stage it has the state of the last commit, and a later one that may not be committed yet. They outlive the rank that
- * took them.
- *
- * <p>Thread rule: any thread. {@link #close} after all ranks have ended.
+ * took them. Thread rule: any thread. {@link #close} after all ranks have ended.
  */
 public final class Snapshots implements CopyStore, AutoCloseable {
     /** The maximum number of states of a stage: one of them may be pinned. */
@@ -35,9 +33,7 @@ public final class Snapshots implements CopyStore, AutoCloseable {
     private final Map<Key, SnapshotSlots<Snapshot>> stages = new ConcurrentHashMap<>();
     private final boolean shares;
 
-    /**
-     * @param shares whether the processes of this machine can map each other's snapshots
-     */
+    /** @param shares whether the processes of this machine can map each other's snapshots */
     public Snapshots(boolean shares) {
         this.shares = shares;
     }
@@ -104,9 +100,8 @@ public final class Snapshots implements CopyStore, AutoCloseable {
     }
 
     /**
-     * Returns the state of a stage after {@code stepsDone} steps, which does not change before it is closed; empty if its
-     * rank has not kept it here. When the rank would overwrite it, memory of the same size is allocated, and reused from
-     * then on.
+     * Returns the state of a stage after {@code stepsDone} steps; empty if its rank has not kept it here. It does not change
+     * before it is closed. When the rank would overwrite it, memory of the same size is allocated, and reused from then on.
      */
     public Optional<PinnedState> pin(int rank, int stage, long stepsDone) {
         SnapshotSlots<Snapshot> slots = slots(rank, stage);

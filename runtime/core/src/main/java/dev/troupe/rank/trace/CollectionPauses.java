@@ -16,8 +16,7 @@ import javax.management.openmbean.CompositeData;
 
 /**
  * The collections of garbage that stop all threads, as the JVM reports them, to a millisecond; shorter ones are left out.
- *
- * <p>Thread rule: opened and closed once each, on any threads.
+ * Thread rule: opened and closed once each, on any threads.
  */
 final class CollectionPauses implements AutoCloseable {
     /** Suffix of the beans of concurrent cycles; the pauses in a cycle have their own bean. */
@@ -28,9 +27,7 @@ final class CollectionPauses implements AutoCloseable {
     private final NotificationListener listener;
     private final List<NotificationEmitter> collectors;
 
-    /**
-     * @param found receives each pause soon after its end, on a thread of the JVM
-     */
+    /** @param found receives each pause soon after its end, on a thread of the JVM */
     CollectionPauses(Consumer<Pause> found) {
         long zero = zeroNanos();
         listener = (notification, _) -> report(notification, zero, found);

@@ -11,9 +11,7 @@ import java.util.Map;
 
 /**
  * The shortest times of a rank's actions in a training pass, by stage and kind. The time of a microbatch of short sequences
- * is scaled to the longest.
- *
- * <p>Thread rule: one thread at a time; allocates nothing for an action.
+ * is scaled to the longest. Thread rule: one thread at a time; allocates nothing for an action.
  */
 public final class ComputeTimes {
     private final RankTrace trace;
@@ -27,9 +25,7 @@ public final class ComputeTimes {
         double of(Pass pass, Action action);
     }
 
-    /**
-     * @param trace has the times if the engine is asynchronous
-     */
+    /** @param trace has the times if the engine is asynchronous */
     public ComputeTimes(List<Integer> stages, RankTrace trace, Shares shares) {
         this.trace = trace;
         this.shares = shares;

@@ -8,9 +8,7 @@ import java.util.List;
 
 /**
  * The times at which an asynchronous device begins and ends the actions of a row, and completes the tensors of sends. Each
- * mark is read once, after the device has reached it.
- *
- * <p>Thread rule: any thread.
+ * mark is read once, after the device has reached it. Thread rule: any thread.
  */
 final class DeviceTimes {
     private final Instants instants;

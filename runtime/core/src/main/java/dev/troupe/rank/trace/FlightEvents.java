@@ -10,9 +10,8 @@ import jdk.jfr.StackTrace;
 import jdk.jfr.Timespan;
 
 /**
- * The events of a run for the JDK Flight Recorder, in the category Troupe. Without a recording they cost nothing.
- *
- * <p>Thread rule: any thread.
+ * The events of a run for the JDK Flight Recorder, in the category Troupe. Without a recording they cost nothing. Thread
+ * rule: any thread.
  */
 public final class FlightEvents {
     private FlightEvents() {

@@ -7,9 +7,7 @@ import java.util.Optional;
 /**
  * The offsets of the ranks' clocks from the coordinator's. An offset is measured by a round trip; its error is half of the
  * round trip, so the shortest one is used (Cristian 1989). Clocks drift apart, so the error grows with age, until a longer
- * but younger round trip is better.
- *
- * <p>Thread rule: the coordinator's thread.
+ * but younger round trip is better. Thread rule: the coordinator's thread.
  */
 public final class NodeClocks {
     /**

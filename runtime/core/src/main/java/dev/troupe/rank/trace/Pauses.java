@@ -9,18 +9,17 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The pauses of this process: collections of garbage, as the JVM reports them, and stops from outside. For the latter a
- * thread sleeps 20 ms at a time: if a sleep takes longer, except for waits for a core, the process was stopped for the rest.
- * A wake-up costs about 40 microseconds of a virtual processor.
- *
- * <p>Thread rule: any thread.
+ * The pauses of this process: collections of garbage, as the JVM reports them, and stops from outside. To notice the latter,
+ * a thread sleeps 20 ms at a time. The excess of a sleep, without waits for a core, is a stop of the process. A wake-up
+ * costs about 40 microseconds of a virtual processor. Thread rule: any thread.
  */
 public final class Pauses implements AutoCloseable {
     private static final long SLEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
     /** Tolerance of the length of a sleep. */
     private static final long SHORTEST_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
     /**
-     * A wake-up that is overdue by this is a pause that is not over, or not known yet: no thread waits so long for a core.
+     * A wake-up that is overdue by this is a pause in progress, or one that is not known yet: no thread waits so long for a
+     * core.
      */
     private static final long LATE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
     private static final Duration END = Duration.ofSeconds(5);

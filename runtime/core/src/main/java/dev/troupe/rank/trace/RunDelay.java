@@ -7,9 +7,8 @@ import java.nio.file.Path;
 
 /**
  * The time for which a thread was ready to run and had no core, as Linux counts it ({@code
- * Documentation/scheduler/sched-stats.rst}, second number of {@code /proc/PID/schedstat}). On other systems it is 0.
- *
- * <p>Thread rule: opened and read by the thread itself.
+ * Documentation/scheduler/sched-stats.rst}, second number of {@code /proc/PID/schedstat}). On other systems it is 0. Thread
+ * rule: opened and read by the thread itself.
  */
 final class RunDelay {
     private static final Path FILE = Path.of("/proc/thread-self/schedstat");

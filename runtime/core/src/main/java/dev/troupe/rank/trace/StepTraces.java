@@ -10,9 +10,7 @@ import java.util.Optional;
 
 /**
  * The times of the step in progress, collected from all ranks. If steps overlap, the times of a pass are reported as one,
- * under its first step.
- *
- * <p>Thread rule: the coordinator's thread.
+ * under its first step. Thread rule: the coordinator's thread.
  */
 public final class StepTraces {
     private final StepTimes.Rows rows;
@@ -46,8 +44,7 @@ public final class StepTraces {
 
     /**
      * Adds the times of a rank that has done its row of a step. If the rank's clock is not known yet, the times are used
-     * only if they lie between the beginning of the step and now: then both clocks are one, as between processes of one
-     * machine.
+     * only if they lie between the beginning of the step and now. Then both clocks are one, as for processes of one machine.
      *
      * @param nowNanos the coordinator's clock
      */

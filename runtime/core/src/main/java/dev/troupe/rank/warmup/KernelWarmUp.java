@@ -21,9 +21,9 @@ import java.util.stream.Stream;
 
 /**
  * The warm-up of a rank: it runs each kernel that the rank will need once, with its real shape. For one stage of each form
- * these are the actions of a whole step, for one microbatch with every kind of backward, and a forward for validation. It
- * has its own engine and stages, with weights of zero and other ranks that answer at once, so it does not affect the run's
- * bits. It needs less memory than the run, which has more stages and microbatches at once.
+ * it performs the actions of a whole step, with one microbatch for every kind of backward, and a validation forward. It has
+ * its own engine and stages, and other ranks answer at once, so it does not affect the run's bits. It needs less memory than
+ * the run, which has more stages and microbatches at once.
  *
  * <p>Thread rule: one thread; {@link #pulse} and {@link #situation} on any.
  */
@@ -39,9 +39,7 @@ public final class KernelWarmUp {
     private final Pulse pulse = new Pulse();
     private volatile String situation = "opening its engine";
 
-    /**
-     * @param validates whether the run has validation passes
-     */
+    /** @param validates whether the run has validation passes */
     public KernelWarmUp(TrainingPlan plan, int rank, boolean validates) {
         this.plan = plan;
         this.rank = rank;

@@ -17,9 +17,8 @@ import java.util.Queue;
 
 /**
  * The transport of one rank alone: its sends are read at once, and a message to it arrives as soon as it grants a buffer.
- * The message's content is whatever the buffer contains.
- *
- * <p>Thread rule: the thread of the rank's warm-up run; the listener is called on it too.
+ * The message's content is whatever the buffer contains. Thread rule: the thread of the rank's warm-up run; the listener is
+ * called on it too.
  */
 public final class WarmUpTransport implements Transport {
     /**

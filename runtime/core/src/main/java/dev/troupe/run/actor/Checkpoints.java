@@ -24,9 +24,8 @@ import java.util.stream.IntStream;
 import org.apache.pekko.actor.typed.ActorRef;
 
 /**
- * The shell around the {@link CheckpointMachine}: it orders nodes and ranks to write, and commits and deletes files.
- *
- * <p>Thread rule: the coordinator's thread.
+ * The shell around the {@link CheckpointMachine}: it orders nodes and ranks to write, and commits and deletes files. Thread
+ * rule: the coordinator's thread.
  */
 final class Checkpoints {
     private final CoordinatorSetup setup;
@@ -152,8 +151,7 @@ final class Checkpoints {
     }
 
     /**
-     * Checks whether the run has waited too long for progress of the checkpoint, such as a piece of a file; returns the
-     * resulting events of the run.
+     * Returns the events of the run if it has waited too long for progress of the checkpoint, such as a piece of a file.
      *
      * @param runWaits whether the run waits for a checkpoint that is written during training
      */

@@ -11,7 +11,6 @@ sealed interface CoordinatedRun permits CoordinatedRun.NotBegun, LedRun {
 
     ReplicaTable replicas();
 
-    /** Handles a message about the run. */
     void on(TrainingCoordinator.OfRun message);
 
     void take(RunEvent event);

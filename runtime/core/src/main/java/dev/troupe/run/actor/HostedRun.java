@@ -34,9 +34,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The run that a node hosts: the groups of ranks from their start until their memory is freed, the copies of their
- * snapshots, their parts of checkpoints. The transport's thread reads and writes tensors, so the transport is closed before
- * a tensor is freed. Thread rule: the node's actor.
+ * The run that a node hosts: its groups of ranks until their memory is freed, the copies of their snapshots, their parts of
+ * checkpoints. The transport's thread reads and writes tensors, so the transport is closed before a tensor is freed. Thread
+ * rule: the node's actor.
  */
 final class HostedRun implements NodeRun {
     private static final Logger LOG = LoggerFactory.getLogger(HostedRun.class);

@@ -18,8 +18,8 @@ public interface Neighbours {
     int indexOf(String name);
 
     /**
-     * Returns the {@linkplain dev.troupe.snapshot.copy.SnapshotCopies#receiverId number} of this process as a receiver of copies;
-     * 0 if it receives none.
+     * Returns the {@linkplain dev.troupe.snapshot.copy.SnapshotCopies#receiverId number} of this process as a receiver of
+     * copies; 0 if it receives none.
      */
     int receiverId();
 

@@ -18,7 +18,6 @@ import org.apache.pekko.actor.typed.javadsl.TimerScheduler;
 
 /** The actor of one JVM of the run: the shell around its {@link NodeMachine}. */
 public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
-    /** A message to a node. */
     public sealed interface Command {
     }
 

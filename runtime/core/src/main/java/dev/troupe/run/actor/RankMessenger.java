@@ -12,9 +12,8 @@ import java.util.List;
 import org.apache.pekko.actor.typed.ActorRef;
 
 /**
- * The messages of a rank's resources: its events go to the rank's actor, its telemetry to the coordinator.
- *
- * <p>Thread rule: any thread.
+ * The messages of a rank's resources: its events go to the rank's actor, its telemetry to the coordinator. Thread rule: any
+ * thread.
  */
 record RankMessenger(Incarnation rank, ActorRef<ScheduleActor.Command> actor,
         ActorRef<TrainingCoordinator.Command> coordinator)

@@ -39,11 +39,9 @@ import org.apache.pekko.actor.typed.javadsl.Receive;
  * the machine's commands go out to them.
  */
 final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
-    /** A message to a schedule actor. */
     sealed interface Command {
     }
 
-    /** An order of a coordinator. */
     sealed interface Order extends Command {
         int term();
     }
@@ -93,7 +91,6 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     record Moved(RankEvent event) implements Command {
     }
 
-    /** The transport has begun an epoch. */
     record EpochBegun(int epoch) implements Command {
     }
 
@@ -318,9 +315,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
         throw order.failure();
     }
 
-    /**
-     * @param cause the exception, only for the log; null if there was none
-     */
+    /** @param cause the exception, only for the log; null if there was none */
     private Behavior<Command> fail(String reason, Optional<Strike> strike, Throwable cause) {
         getContext().getLog().debug("rank {} failed", rank.rank(), cause);
         EventLog.ofRank(rank.incarnation(), step(), "cannot continue: " + reason, strike.isPresent() ? cause : null);

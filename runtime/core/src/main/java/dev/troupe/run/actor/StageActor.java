@@ -16,13 +16,12 @@ import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.apache.pekko.actor.typed.javadsl.Receive;
 
 /**
- * The actor of one stage of one rank. It owns its slice of layers (weights, gradients, optimizer state, activations), loads
- * it, and computes the orders of the rank's schedule actor, all on the {@linkplain StageThread rank's thread}. The schedule
+ * The actor of one stage of one rank. It owns its slice of layers: weights, gradients, optimizer state, activations. On the
+ * {@linkplain StageThread rank's thread} it loads them and computes the orders of the rank's schedule actor. The schedule
  * actor answers status requests, since a stage cannot while it computes. No other code uses the stage, except that the
  * transport's thread returns sent tensors ({@code Stage.release}).
  */
 final class StageActor extends AbstractBehavior<StageActor.Command> {
-    /** A message to a stage actor. */
     sealed interface Command {
     }
 
@@ -35,8 +34,8 @@ final class StageActor extends AbstractBehavior<StageActor.Command> {
     }
 
     /**
-     * The order to add weights and optimizer state to the rank's part of a checkpoint, and to pass it to the next stage of
-     * the rank; the last stage writes the file. The rank computes nothing meanwhile.
+     * The order to add weights and optimizer state to the rank's part of a checkpoint. It goes from stage to stage of the
+     * rank; the last one writes the file. The rank computes nothing meanwhile.
      *
      * @param parts of the earlier stages
      * @param rest the later stages

@@ -18,9 +18,9 @@ import org.apache.pekko.dispatch.MessageDispatcherConfigurator;
 import scala.jdk.javaapi.DurationConverters;
 
 /**
- * The thread of one incarnation of a rank, on which its stage actors load, compute and write: a dispatcher of one thread
- * that takes one message of an actor at a time. A stage that hangs keeps the thread, and the next incarnation has a new one.
- * Pekko ends the thread after the last of the actors.
+ * The thread of one incarnation of a rank, on which its stage actors load, compute and write. Its dispatcher takes one
+ * message of an actor at a time. A stage that hangs keeps the thread, and the next incarnation has a new one. Pekko ends the
+ * thread after the last of the actors.
  *
  * <p>The schedule actor numbers its orders, since the mailboxes of two stages have no common order. An order checks whether
  * it {@link #isNext is next}. If not, it goes to the end of its mailbox, after the one that is.

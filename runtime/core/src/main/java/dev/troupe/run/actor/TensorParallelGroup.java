@@ -25,7 +25,6 @@ import org.apache.pekko.actor.typed.javadsl.Receive;
  * reported to the coordinator.
  */
 final class TensorParallelGroup extends AbstractBehavior<TensorParallelGroup.Command> {
-    /** A message to a group. */
     sealed interface Command {
         /**
          * Returns the message of a rank's failure.

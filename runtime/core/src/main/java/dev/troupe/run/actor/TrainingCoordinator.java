@@ -37,7 +37,6 @@ import org.apache.pekko.actor.typed.javadsl.TimerScheduler;
  * machines ({@link CoordinatedRun}).
  */
 public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordinator.Command> {
-    /** A message to the coordinator. */
     public sealed interface Command {
     }
 
@@ -57,7 +56,6 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     sealed interface OfRun extends Command {
     }
 
-    /** A rank is alive. */
     record RankHosted(Incarnation rank, ActorRef<ScheduleActor.Command> schedule) implements OfRun {
     }
 
@@ -73,7 +71,6 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     record StepTimed(Incarnation rank, long step, List<StageTime> times) implements OfRun {
     }
 
-    /** The trace of a rank in a step. */
     record StepTraced(Incarnation rank, long step, RankTimes times) implements OfRun {
     }
 

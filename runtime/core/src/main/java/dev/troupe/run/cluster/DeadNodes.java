@@ -46,7 +46,9 @@ final class DeadNodes extends AbstractBehavior<DeadNodes.Command> {
     private record Unlisted(Member member) implements Command {
     }
 
-    /** A run ends on all nodes, on some a little earlier, and their last messages to the others may still be in flight. */
+    /**
+     * Nodes end a finished run at slightly different times, and the last messages of the first ones may still be in flight.
+     */
     private static final Duration PARTING = Duration.ofSeconds(1);
 
     /** Time for the coordinator's refusal to reach a node that is not in the cluster file. */

@@ -25,7 +25,6 @@ final class LostNodes {
     /** Whether this node leaves the cluster itself; it then causes the removals that follow. */
     private boolean isLeaving;
 
-    /** Follows the cluster's member events. */
     Behavior<ClusterEvent.ClusterDomainEvent> follow() {
         return Behaviors.setup(context -> {
             Cluster cluster = Cluster.get(context.getSystem());

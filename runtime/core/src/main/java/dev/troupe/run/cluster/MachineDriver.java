@@ -81,8 +81,8 @@ public final class MachineDriver {
     }
 
     /**
-     * Returns the protocol between the machines of a cluster, for tensors, collectives and copies of snapshots; empty if all
-     * nodes are on one machine, and use shared memory.
+     * Returns the protocol of tensors, collectives and copies between the machines of a cluster; empty if all nodes are on
+     * one machine.
      */
     public static Optional<Network> betweenMachines(PreparedRun run) {
         ClusterSpec cluster = run.spec().cluster().orElseThrow();
@@ -124,10 +124,7 @@ public final class MachineDriver {
         return SharedDriver.start(directory, there, groupBytes + takeoverBytes + copyBytes, settings);
     }
 
-    /**
-     * Whether the driver of a host runs on this machine; it starts early in the start of a cluster and ends with the
-     * cluster.
-     */
+    /** Whether the driver of a host runs on this machine, which is from the start of a cluster to its end. */
     public static boolean isAtWork(RunSpec spec, String host) {
         return SharedDriver.isAtWork(directory(spec, spec.cluster().orElseThrow(), host));
     }

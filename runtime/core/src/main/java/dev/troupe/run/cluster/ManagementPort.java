@@ -21,7 +21,7 @@ import org.apache.pekko.cluster.MemberStatus;
 
 /**
  * A node's management port: its health and status, and the page of the run. Without certificates it answers only under the
- * addresses of its node: a request with another name comes from a page of another site that resolves to this address.
+ * addresses of its node. Another name would come from a page of another site that resolves to this address.
  */
 final class ManagementPort {
     private static final Pattern LITERAL = Pattern.compile("\\[?[0-9a-fA-F.:]*[.:][0-9a-fA-F.:]*]?");

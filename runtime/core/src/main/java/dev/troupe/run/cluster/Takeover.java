@@ -17,8 +17,8 @@ final class Takeover {
 
     /**
      * Returns the additional bytes in the directory of a machine's media driver for the worst takeover of one node's ranks
-     * by another. The node that takes over has new streams to all nodes with which it exchanges tensors, and the groups of
-     * the restarted pipeline places are created again.
+     * by another. The node that takes over has new streams to the nodes with which it exchanges tensors. The groups of the
+     * restarted pipeline places are created again.
      *
      * @param there the maps of the machine's nodes at the start
      */

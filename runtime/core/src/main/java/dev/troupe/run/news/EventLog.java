@@ -6,7 +6,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The log of a run's events, one line each: the epoch, the number of committed steps (for a rank: its current step) and the
- * rank; the process adds time and node. It is written if the logger {@code dev.troupe.events} is on, as in the nodes of a
+ * rank. The process adds time and node. It is written if the logger {@code dev.troupe.events} is on, as in the nodes of a
  * cluster.
  */
 public final class EventLog {

@@ -15,9 +15,8 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 
 /**
- * The detector of spikes in a run's loss, which names the model's layer and the data of a spike.
- *
- * <p>Thread rule: the coordinator's thread.
+ * The detector of spikes in a run's loss, which names the model's layer and the data of a spike. Thread rule: the
+ * coordinator's thread.
  */
 public final class LossSpikes {
     private final TrainingPlan plan;

@@ -6,9 +6,8 @@ import java.util.List;
 import java.util.function.LongSupplier;
 
 /**
- * The recoveries in progress, with the times at which they were detected and resumed.
- *
- * <p>Thread rule: none; one caller at a time.
+ * The recoveries in progress, with the times at which they were detected and resumed. Thread rule: none; one caller at a
+ * time.
  */
 final class Recoveries {
     private static final class InProgress {

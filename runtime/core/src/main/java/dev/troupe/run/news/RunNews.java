@@ -77,7 +77,6 @@ public sealed interface RunNews {
         }
     }
 
-    /** A checkpoint is complete in a directory. */
     record CheckpointDone(int epoch, long stepsDone, Path directory) implements Event {
         @Override
         public Line line() {

@@ -37,7 +37,6 @@ public final class RunReports {
     private final StepTraces traces;
     private final StepsOfBits bits;
     private final LossSpikes spikes;
-    // The times of the ranks in the current step.
     private final Map<Integer, List<StageTime>> times = new TreeMap<>();
     private long timedStep = -1;
     private int epoch;

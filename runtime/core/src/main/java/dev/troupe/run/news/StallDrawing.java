@@ -21,8 +21,8 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * A stalled run as text for the user: the cause, the action or wait of each rank and its duration, the row of the rank that
- * hangs, its stack, and the whole plan with the position of every rank.
+ * A stalled run as text for the user. It has the cause, the action or wait of each rank and its duration, and the row and
+ * stack of the rank that hangs. The whole plan follows, with the position of every rank.
  */
 public final class StallDrawing {
     private final TrainingPlan plan;

@@ -6,8 +6,8 @@ import java.nio.ByteBuffer;
 /**
  * The payload of a frame that shares a snapshot.
  *
- * @param receiverId the number under which the sender's process receives a {@linkplain CopyFrame.Part#DECLINED refusal} if the
- *     receiver cannot map the memory
+ * @param receiverId the number under which the sender's process receives a {@linkplain CopyFrame.Part#DECLINED refusal} if
+ *     the receiver cannot map the memory
  */
 record SharedSnapshotNote(int receiverId, SharedSnapshot shared) {
     private static final int BYTES = 2 * Integer.BYTES + 2 * Long.BYTES;

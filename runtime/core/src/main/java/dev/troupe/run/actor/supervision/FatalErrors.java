@@ -10,8 +10,7 @@ import org.apache.pekko.actor.typed.javadsl.Behaviors;
 /**
  * The conversion of errors that Pekko treats as fatal, such as a missing class, into a failure of the actor that met them.
  * Otherwise neither the actor nor its system would end, and in a system of a program Pekko would end the whole process.
- *
- * <p>Thread rule: the actor's.
+ * Thread rule: the actor's.
  */
 public final class FatalErrors<T> extends BehaviorInterceptor<T, T> {
     private FatalErrors(Class<T> messages) {

@@ -31,7 +31,6 @@ public final class SealedSerializer extends SerializerWithStringManifest {
     private final RunKey key;
     private final String purpose;
 
-    /** The key of an actor system. */
     private static final class Key extends Setup {
         private final RunKey key;
 
@@ -47,7 +46,6 @@ public final class SealedSerializer extends SerializerWithStringManifest {
         this.purpose = "control " + inside.identifier() + " ";
     }
 
-    /** Returns the key as a setup of an actor system. */
     public static Setup key(RunKey key) {
         return new Key(key);
     }

@@ -9,8 +9,8 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The first message of either side of a liveness connection: a magic number, the number of the process, and cluster and node
- * as UTF-8 after their lengths; all numbers are big-endian.
+ * The first message of either side of a liveness connection: a magic number, the number of the process, cluster and node.
+ * Names are UTF-8 after their lengths; numbers are big-endian.
  *
  * @param cluster the name of the cluster
  * @param peer the process that sends the hello

@@ -9,9 +9,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import jdk.net.ExtendedSocketOptions;
 
 /**
- * One connection to the process of another node, which carries two hellos and a goodbye.
- *
- * <p>Thread rule: {@link #awaitGoodbye} on one thread; the rest on any.
+ * One connection to the process of another node, which carries two hellos and a goodbye. Thread rule: {@link #awaitGoodbye}
+ * on one thread; the rest on any.
  */
 final class LivenessConnection {
     /** The byte that ends the connection in order. */

@@ -16,7 +16,6 @@ public final class StatusRoutes {
     private StatusRoutes() {
     }
 
-    /** Adds the status of a node to routes. */
     public static Routes with(Routes routes, ActorSystem system) {
         return routes.with(PATH, _ -> Answer.text(Answer.JSON, json(StatusBoard.of(system).status())));
     }

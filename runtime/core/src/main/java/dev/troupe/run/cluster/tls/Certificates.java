@@ -33,7 +33,6 @@ public final class Certificates {
     private static final String CERTIFICATE = "cluster.tls.certificate";
     private static final String KEY = "cluster.tls.key";
     private static final String AUTHORITY = "cluster.tls.authority";
-    /** The password of key stores in memory. */
     private static final String STORE = "PKCS12";
     private static final char[] NO_PASSWORD = {};
 
@@ -44,7 +43,7 @@ public final class Certificates {
      * Checks the files of a node itself; other nodes decide whether they accept its certificate.
      *
      * @throws UsageException if a file is missing or has another content, a certificate is not valid today or of another
-     *     authority, or the key belongs to another certificate
+     *     authority, or the key is of another certificate
      */
     public static void requireSound(TlsSpec tls) {
         X509Certificate certificate = certificate(CERTIFICATE, tls.certificate());

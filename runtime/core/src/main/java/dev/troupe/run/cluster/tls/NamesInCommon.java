@@ -17,8 +17,8 @@ import javax.net.ssl.X509ExtendedTrustManager;
 import javax.net.ssl.X509TrustManager;
 
 /**
- * The trust manager of the control plane's rule: a certificate must be of the cluster's authority, and have a subject or
- * alternative name in common with this node's own. The address of its owner does not matter. Thread rule: any thread.
+ * The trust manager of the control plane's rule: a certificate must have the cluster's authority, and a subject or
+ * alternative name in common with the node's own. The address of its owner does not matter. Thread rule: any thread.
  */
 final class NamesInCommon extends X509ExtendedTrustManager {
     private final X509TrustManager authority;
@@ -29,9 +29,7 @@ final class NamesInCommon extends X509ExtendedTrustManager {
         this.own = own;
     }
 
-    /**
-     * @throws CertificateException if there is no name in common
-     */
+    /** @throws CertificateException if there is no name in common */
     static void require(X509Certificate own, X509Certificate other) throws CertificateException {
         Set<String> ours = names(own);
         Set<String> theirs = names(other);
