@@ -8,7 +8,7 @@ import dev.troupe.look.publish.WholeWeights;
 import dev.troupe.plan.UsageException;
 import dev.troupe.plan.checkpoint.Checkpoint;
 import dev.troupe.plan.checkpoint.RunCompanions;
-import dev.troupe.plan.prepare.RunDirectory;
+import dev.troupe.plan.directory.RunDirectory;
 import dev.troupe.weights.gguf.GgufType;
 import java.io.PrintStream;
 import java.nio.file.Files;

@@ -9,7 +9,7 @@ import dev.troupe.config.RunSpec;
 import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.cluster.NodeSpec;
 import dev.troupe.plan.UsageException;
-import dev.troupe.plan.prepare.RunDirectory;
+import dev.troupe.plan.directory.RunDirectory;
 import dev.troupe.run.cluster.MachineDriver;
 import dev.troupe.run.cluster.status.NodeStatus;
 import dev.troupe.run.cluster.status.StatusQuery;

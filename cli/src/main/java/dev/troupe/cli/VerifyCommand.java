@@ -8,7 +8,7 @@ import dev.troupe.config.spec.ParallelSpec;
 import dev.troupe.look.chaos.RunRecord;
 import dev.troupe.look.chaos.WeightComparison;
 import dev.troupe.plan.UsageException;
-import dev.troupe.plan.prepare.RunDirectory;
+import dev.troupe.plan.directory.RunDirectory;
 import dev.troupe.schedule.family.PipeDream2Bw;
 import dev.troupe.schedule.family.Schedules;
 import java.io.PrintStream;

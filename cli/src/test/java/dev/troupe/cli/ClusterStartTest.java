@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.troupe.cli.launch.ChildProcess;
 import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.engine.conformance.share.Dealt;
-import dev.troupe.plan.prepare.RunDirectory;
+import dev.troupe.plan.directory.RunDirectory;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

@@ -2,7 +2,7 @@ package dev.troupe.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.troupe.plan.prepare.RunDirectory;
+import dev.troupe.plan.directory.RunDirectory;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

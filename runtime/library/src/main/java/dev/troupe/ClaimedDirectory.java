@@ -1,6 +1,6 @@
 package dev.troupe;
 
-import dev.troupe.plan.prepare.RunDirectory;
+import dev.troupe.plan.directory.RunDirectory;
 import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.Set;

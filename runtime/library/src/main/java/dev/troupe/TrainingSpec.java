@@ -5,7 +5,7 @@ import static java.util.Objects.requireNonNull;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.RunSpecReader;
 import dev.troupe.look.observe.RunObserver;
-import dev.troupe.plan.prepare.RunDirectory;
+import dev.troupe.plan.directory.RunDirectory;
 import dev.troupe.schedule.family.Schedules;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -2,7 +2,7 @@ package dev.troupe.cli.model;
 
 import dev.troupe.cli.options.ConfigOptions;
 import dev.troupe.config.RunSpec;
-import dev.troupe.plan.prepare.RunDirectory;
+import dev.troupe.plan.directory.RunDirectory;
 import java.nio.file.Path;
 import java.util.Optional;
 import picocli.CommandLine.Mixin;

@@ -2,7 +2,7 @@ package dev.troupe.cli.options;
 
 import dev.troupe.config.RunSpec;
 import dev.troupe.plan.checkpoint.Checkpoint;
-import dev.troupe.plan.prepare.RunDirectory;
+import dev.troupe.plan.directory.RunDirectory;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;

@@ -6,6 +6,6 @@ import picocli.CommandLine.IVersionProvider;
 public final class Version implements IVersionProvider {
     @Override
     public String[] getVersion() {
-        return new String[]{"troupe " + dev.troupe.plan.prepare.Version.text()};
+        return new String[]{"troupe " + dev.troupe.plan.Version.text()};
     }
 }

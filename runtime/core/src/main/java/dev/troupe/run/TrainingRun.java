@@ -2,9 +2,9 @@ package dev.troupe.run;
 
 import dev.troupe.plan.UsageException;
 import dev.troupe.plan.checkpoint.CheckpointStore;
+import dev.troupe.plan.directory.RunDirectory;
 import dev.troupe.plan.error.UserErrors;
 import dev.troupe.plan.prepare.PreparedRun;
-import dev.troupe.plan.prepare.RunDirectory;
 import dev.troupe.protocol.WarmUpReport;
 import dev.troupe.protocol.membership.Roster;
 import dev.troupe.protocol.replica.ReplicaTable;

@@ -3,7 +3,7 @@ package dev.troupe.look.compare;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.spec.LearningRateSpec;
 import dev.troupe.plan.UsageException;
-import dev.troupe.plan.prepare.MachineMemory;
+import dev.troupe.plan.memory.MachineMemory;
 import dev.troupe.plan.prepare.PreparedRun;
 import dev.troupe.plan.prepare.RunRequest;
 import dev.troupe.schedule.timeline.Timeline;

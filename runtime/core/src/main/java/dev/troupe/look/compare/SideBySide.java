@@ -1,8 +1,8 @@
 package dev.troupe.look.compare;
 
 import dev.troupe.config.RunSpec;
+import dev.troupe.plan.directory.RunDirectory;
 import dev.troupe.plan.prepare.PreparedRun;
-import dev.troupe.plan.prepare.RunDirectory;
 import dev.troupe.plan.prepare.RunRequest;
 import dev.troupe.protocol.StepResult;
 import dev.troupe.run.TrainingRun;

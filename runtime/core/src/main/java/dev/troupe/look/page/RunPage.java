@@ -9,7 +9,7 @@ import dev.troupe.look.output.ProcessMemory;
 import dev.troupe.look.output.RunFile;
 import dev.troupe.look.output.StepHead;
 import dev.troupe.look.output.StepJson;
-import dev.troupe.plan.prepare.RunDirectory;
+import dev.troupe.plan.directory.RunDirectory;
 import dev.troupe.tokenizer.file.JsonDefect;
 import java.io.IOException;
 import java.io.UncheckedIOException;

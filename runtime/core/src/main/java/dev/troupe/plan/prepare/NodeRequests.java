@@ -5,8 +5,11 @@ import dev.troupe.config.cluster.Buddies;
 import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.cluster.NodeSpec;
 import dev.troupe.config.spec.EngineSpec;
+import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.plan.UsageException;
 import dev.troupe.plan.checkpoint.Checkpoint;
+import dev.troupe.plan.checkpoint.RunConfig;
+import dev.troupe.plan.directory.RunDirectory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -59,9 +62,11 @@ public final class NodeRequests {
 
     /** Products are computed by the libraries of the run in progress, unless the configuration names others. */
     private static EngineSpec withProductsOf(Path directory, EngineSpec engine) {
-        return engine.products().equals(EngineSpec.AUTO) && Files.exists(directory.resolve(RunDirectory.CONFIG))
-                ? engine.withProducts(DirectoryState.products(directory))
-                : engine;
+        if (!engine.products().equals(EngineSpec.AUTO) || !Files.exists(directory.resolve(RunDirectory.CONFIG))) {
+            return engine;
+        }
+        String products = RunConfig.in(directory).text("engine.products");
+        return engine.withProducts(products.isEmpty() ? EngineSettings.OWN_PRODUCTS : products);
     }
 
     private static RunRequest request(RunSpec spec, EngineSpec engine, Path directory, Optional<Path> resume,

@@ -7,6 +7,8 @@ import dev.troupe.engine.structural.SizingEngine;
 import dev.troupe.plan.SizeChecks;
 import dev.troupe.plan.UsageException;
 import dev.troupe.plan.checkpoint.Checkpoint;
+import dev.troupe.plan.directory.RunDirectory;
+import dev.troupe.plan.memory.MachineMemory;
 import dev.troupe.tokenizer.Tokenizer;
 import java.nio.file.Path;
 import java.util.List;

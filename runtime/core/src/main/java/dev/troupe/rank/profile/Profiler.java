@@ -6,7 +6,7 @@ import dev.troupe.engine.provider.Work;
 import dev.troupe.model.LayerSpec;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.plan.UsageException;
-import dev.troupe.plan.prepare.MachineMemory;
+import dev.troupe.plan.memory.MachineMemory;
 import dev.troupe.plan.prepare.PreparedRun;
 import dev.troupe.plan.prepare.RunRequest;
 import dev.troupe.plan.profile.LayerSamples;

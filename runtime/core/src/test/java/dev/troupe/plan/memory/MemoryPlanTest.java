@@ -16,7 +16,7 @@ import dev.troupe.optimizer.Optimizer;
 import dev.troupe.parallel.Zero;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.plan.UsageException;
-import dev.troupe.plan.prepare.MachineMemory;
+import dev.troupe.plan.memory.MachineMemory;
 import dev.troupe.schedule.Laps;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.Schedule;

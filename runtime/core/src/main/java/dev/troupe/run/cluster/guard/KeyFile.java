@@ -3,7 +3,7 @@ package dev.troupe.run.cluster.guard;
 import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.cluster.NodeSpec;
 import dev.troupe.plan.UsageException;
-import dev.troupe.plan.prepare.RunDirectory;
+import dev.troupe.plan.directory.RunDirectory;
 import dev.troupe.port.DataPort;
 import dev.troupe.port.RunKey;
 import java.io.IOException;

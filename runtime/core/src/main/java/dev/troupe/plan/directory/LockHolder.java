@@ -1,4 +1,4 @@
-package dev.troupe.plan.prepare;
+package dev.troupe.plan.directory;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;

@@ -1,4 +1,4 @@
-package dev.troupe.plan.prepare;
+package dev.troupe.plan.memory;
 
 import com.sun.management.OperatingSystemMXBean;
 import java.io.IOException;

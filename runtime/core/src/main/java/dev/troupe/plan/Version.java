@@ -1,4 +1,4 @@
-package dev.troupe.plan.prepare;
+package dev.troupe.plan;
 
 /** The version of Troupe, which must be the same on all nodes of a cluster. */
 public final class Version {

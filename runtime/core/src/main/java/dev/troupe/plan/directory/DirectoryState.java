@@ -1,9 +1,8 @@
-package dev.troupe.plan.prepare;
+package dev.troupe.plan.directory;
 
 import com.typesafe.config.Config;
 import com.typesafe.config.ConfigException;
 import com.typesafe.config.ConfigFactory;
-import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.plan.checkpoint.Checkpoint;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -112,16 +111,6 @@ sealed interface DirectoryState {
             return lines.filter(line -> line.startsWith(STEP)).count();
         } catch (IOException | UncheckedIOException _) {
             return 0; // there is no metrics file
-        }
-    }
-
-    /** Returns the libraries of a run's matrix products, as its directory has them; the engine's own for a run without. */
-    static String products(Path path) {
-        try {
-            return ConfigFactory.parseFile(path.resolve(RunDirectory.CONFIG).toFile())
-                    .getString("troupe.engine.products");
-        } catch (ConfigException _) {
-            return EngineSettings.OWN_PRODUCTS; // a run of a version that knew no other, or one that wrote no configuration
         }
     }
 

@@ -1,4 +1,4 @@
-package dev.troupe.plan.prepare;
+package dev.troupe.plan.directory;
 
 import dev.troupe.config.RunSpec;
 import dev.troupe.plan.UsageException;
@@ -73,7 +73,7 @@ public final class RunDirectory implements AutoCloseable {
      * @return whether a run has ended in the directory
      * @throws UsageException if it holds other files, or cannot be made
      */
-    static boolean requireBeginnable(Path path) {
+    public static boolean requireBeginnable(Path path) {
         DirectoryState state = DirectoryState.of(path);
         state.whyNotBegin(path).ifPresent(why -> {
             throw new UsageException(why);
@@ -87,7 +87,7 @@ public final class RunDirectory implements AutoCloseable {
      *
      * @throws UsageException if it holds a run that has no checkpoint
      */
-    static void requireResumable(Path path) {
+    public static void requireResumable(Path path) {
         DirectoryState.of(path).whyNotResume(path).ifPresent(why -> {
             throw new UsageException(why);
         });

@@ -1,4 +1,4 @@
-package dev.troupe.plan.prepare;
+package dev.troupe.plan.directory;
 
 import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;

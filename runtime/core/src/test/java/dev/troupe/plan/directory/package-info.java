@@ -1,0 +1,2 @@
+/** Tests of {@link dev.troupe.plan.directory}. */
+package dev.troupe.plan.directory;
