@@ -72,7 +72,7 @@ public record MeasuredRun(List<Double> stepSeconds, List<Double> losses, ThreadT
         try {
             RunRequest request = new RunRequest(spec, corpus(), output, Optional.empty(), OptionalLong.empty());
             try (Watch watch = new Watch(warmupSteps, spec.engine().kind().equals(ProfilingEngineProvider.KIND));
-                    PreparedRun run = new PreparedRun(request);
+                    PreparedRun run = PreparedRun.of(request);
                     Transport transport = TransportOf.run(run);
                     RunDirectory directory = RunDirectory.open(output)) {
                 RunOutcome outcome = TrainingRun.start(run, directory, transport, TrainingRun.warmUp(run), watch)

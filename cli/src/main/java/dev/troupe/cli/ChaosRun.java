@@ -58,9 +58,9 @@ final class ChaosRun {
     PreparedRun prepare(List<FaultSpec> faults) {
         List<Integer> all = IntStream.range(0, spec.parallel().worldSize()).boxed().toList();
         Optional<RunRequest.Share> share = spec.cluster().map(_ -> new RunRequest.Share(all, all, true));
-        PreparedRun run = new PreparedRun(new RunRequest(spec.with(faults), BuiltInCorpus.utf8(), directory,
+        PreparedRun run = PreparedRun.of(new RunRequest(spec.with(faults), BuiltInCorpus.utf8(), directory,
                 Optional.empty(), OptionalLong.empty(), false, share));
-        if (!run.leavesWeights()) {
+        if (!run.planned().leavesWeights()) {
             run.close();
             throw new UsageException("the engine " + run.engine().provider().kind()
                     + " computes nothing, so there is nothing to compare: choose another engine.kind");

@@ -75,7 +75,7 @@ final class LaunchCommand implements Callable<Integer> {
         }
         Path directory = file.options().directory(spec).toAbsolutePath();
         // Refuses a wrong request once, before any other process starts.
-        new PreparedRun(file.request(spec, cluster.leader(), directory)).close();
+        PreparedRun.of(file.request(spec, cluster.leader(), directory)).close();
         requests.starting();
         Path logs = makeLogs(directory);
         int exitCode = run(spec, local, directory, logs, requests);

@@ -64,7 +64,7 @@ final class NodeCommand implements Callable<Integer> {
         ClusterSpec cluster = spec.cluster().orElseThrow();
         NodeSpec node = cluster.node(name);
         HostNames.await(cluster, output::println);
-        try (PreparedRun run = new PreparedRun(rejoins ? file.rejoining(spec, node) : file.request(spec, node));
+        try (PreparedRun run = PreparedRun.of(rejoins ? file.rejoining(spec, node) : file.request(spec, node));
                 CoordinatorConsole report = new CoordinatorConsole(run, output, Meters.on(node.managementPort()))) {
             if (run.request().share().orElseThrow().leads()) {
                 RunSummary.print(run, output);

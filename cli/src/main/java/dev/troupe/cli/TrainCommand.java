@@ -53,7 +53,7 @@ final class TrainCommand implements Callable<Integer> {
             RunRequest request = new RunRequest(spec, BuiltInCorpus.utf8(), options.directory(spec), options.resume(),
                     gradientsOf == null ? OptionalLong.empty() : OptionalLong.of(gradientsOf));
             Meters meters = Meters.on(spec.observe().port());
-            try (PreparedRun run = new PreparedRun(request);
+            try (PreparedRun run = PreparedRun.of(request);
                     Watched page = new Watched(PageServer.of(run, meters::addTo))) {
                 RunSummary.print(run, output);
                 page.server().ifPresent(server -> output.println("Page: " + server.address()));

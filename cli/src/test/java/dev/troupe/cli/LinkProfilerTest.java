@@ -6,12 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.RunSpecReader;
+import dev.troupe.config.cluster.NodeSpec;
 import dev.troupe.plan.UsageException;
-import dev.troupe.plan.prepare.BuiltInCorpus;
-import dev.troupe.plan.prepare.PreparedRun;
-import dev.troupe.plan.prepare.RunRequest;
+import dev.troupe.plan.prepare.NodeRequests;
+import dev.troupe.plan.prepare.OpenedRun;
+import dev.troupe.plan.prepare.PlannedRun;
 import dev.troupe.plan.profile.LinkSamples;
-import dev.troupe.rank.profile.Profiler;
 import dev.troupe.run.cluster.links.LinkProfiler;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -19,7 +19,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -55,10 +54,9 @@ class LinkProfilerTest {
     }
 
     private List<LinkSamples> measured(RunSpec spec, int node) throws InterruptedException {
-        RunRequest request = new RunRequest(spec, BuiltInCorpus.utf8(), directory.resolve("run"), Optional.empty(),
-                OptionalLong.empty(), true, Optional.of(Profiler.NO_RANKS));
-        try (PreparedRun run = new PreparedRun(request)) {
-            return LinkProfiler.measure(run, spec.cluster().orElseThrow().nodes().get(node));
+        NodeSpec self = spec.cluster().orElseThrow().nodes().get(node);
+        try (OpenedRun run = OpenedRun.of(NodeRequests.of(spec, self, directory.resolve("run"), Optional.empty()))) {
+            return LinkProfiler.measure(PlannedRun.of(run), self);
         }
     }
 

@@ -8,8 +8,10 @@ import dev.troupe.engine.conformance.share.Dealt;
 import dev.troupe.plan.memory.MemoryPlan;
 import dev.troupe.plan.memory.RankMemory;
 import dev.troupe.plan.prepare.BuiltInCorpus;
-import dev.troupe.plan.prepare.PreparedRun;
+import dev.troupe.plan.prepare.OpenedRun;
+import dev.troupe.plan.prepare.PlannedRun;
 import dev.troupe.plan.prepare.RunRequest;
+import dev.troupe.plan.prepare.SizedRun;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -154,8 +156,8 @@ class MemoryTest {
     private MemoryPlan announced(List<String> settings) {
         RunRequest request = new RunRequest(RunSpecReader.read(Optional.empty(), settings), BuiltInCorpus.utf8(),
                 directory.resolve("prepared"), Optional.empty(), OptionalLong.empty());
-        try (PreparedRun run = new PreparedRun(request)) {
-            return run.memory();
+        try (OpenedRun opened = OpenedRun.of(request)) {
+            return SizedRun.of(PlannedRun.of(opened)).memory();
         }
     }
 }

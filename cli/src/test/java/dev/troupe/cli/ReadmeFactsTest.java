@@ -74,7 +74,7 @@ class ReadmeFactsTest {
     @Test
     void shouldShowTheHeaderOfTheFirstRun(@TempDir Path home) {
         ByteArrayOutputStream printed = new ByteArrayOutputStream();
-        try (PreparedRun run = new PreparedRun(new RunRequest(RunSpecReader.read(Optional.empty(), List.of()),
+        try (PreparedRun run = PreparedRun.of(new RunRequest(RunSpecReader.read(Optional.empty(), List.of()),
                 BuiltInCorpus.utf8(), home.resolve("run"), Optional.empty(), OptionalLong.empty()))) {
             RunSummary.print(run, new PrintStream(printed, true, StandardCharsets.UTF_8));
         }

@@ -12,6 +12,7 @@ import dev.troupe.partition.Partition;
 import dev.troupe.plan.checkpoint.Checkpoint;
 import dev.troupe.plan.prepare.PreparedRun;
 import dev.troupe.plan.prepare.RunRequest;
+import dev.troupe.run.CoordinatorOf;
 import dev.troupe.shard.StateTensor;
 import dev.troupe.stage.Stage;
 import dev.troupe.stage.StageSettings;
@@ -44,16 +45,16 @@ final class ReplicaLoop implements AutoCloseable {
     private final MicrobatchRows rows;
 
     ReplicaLoop(Path out, List<String> settings) {
-        this.run = new PreparedRun(
+        this.run = PreparedRun.of(
                 new RunRequest(RunSpecReader.read(Optional.empty(), settings), new byte[1 << 12], out,
                         Optional.empty(), OptionalLong.empty()));
         this.replicas = run.spec().parallel().replicas();
         this.engine = run.engine().open();
         StageSettings one = run.plan().stageSettings();
-        this.whole = Stage.create(engine, Partition.uniform(run.model(), 1), 0, one, run.weights());
+        this.whole = Stage.create(engine, Partition.uniform(run.model(), 1), 0, one, run.start().weights());
         this.rows = new MicrobatchRows(one.rows(), one.separatesDocuments());
         for (int stage = 0; stage < replicas.size(); stage++) {
-            newest.add(Stage.create(engine, run.plan().partition(), stage, one, run.weights()));
+            newest.add(Stage.create(engine, run.plan().partition(), stage, one, run.start().weights()));
             versions.add(new ArrayList<>(List.of(values(newest.get(stage).weights()))));
         }
     }
@@ -112,7 +113,7 @@ final class ReplicaLoop implements AutoCloseable {
         for (StateTensor gradient : updated.gradients()) {
             write(gradient.tensor(), sum.get(gradient.name()));
         }
-        updated.optimizerStep(run.settings().learningRate().applyAsDouble(step) * count, 1.0 / count,
+        updated.optimizerStep(CoordinatorOf.settings(run).learningRate().applyAsDouble(step) * count, 1.0 / count,
                 step / count + 1L);
         versions.get(stage).add(values(updated.weights()));
         assertEquals(versions.get(stage).size() - 1, step / count + 1);

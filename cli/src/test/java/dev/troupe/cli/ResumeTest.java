@@ -209,7 +209,7 @@ class ResumeTest {
         RunRequest request = new RunRequest(spec, new byte[0], stopped, Optional.empty(), OptionalLong.empty());
         CompletableFuture<TrainingRun> training = new CompletableFuture<>();
         RunOutcome outcome;
-        try (PreparedRun run = new PreparedRun(request);
+        try (PreparedRun run = PreparedRun.of(request);
                 Transport transport = TransportOf.run(run);
                 RunDirectory runDirectory = RunDirectory.open(stopped);
                 MetricsLog metrics = MetricsLog.open(runDirectory.metrics(), 0, Assertions::fail)) {

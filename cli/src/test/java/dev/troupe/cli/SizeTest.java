@@ -36,7 +36,6 @@ class SizeTest {
     /** Main sources, with their imports. */
     private static final Map<String, Integer> MANY_IMPORTS = Map.of(
             "runtime/core/src/main/java/dev/troupe/run/cluster/ClusterRun.java", 67,
-            "runtime/core/src/main/java/dev/troupe/plan/prepare/PreparedRun.java", 54,
             "runtime/core/src/main/java/dev/troupe/run/TrainingRun.java", 48,
             "cli/src/main/java/dev/troupe/cli/ScheduleCommand.java", 37);
     /** Records and constructors, with their components. */

@@ -83,7 +83,7 @@ class SizesTest {
     /** Returns the error of the configurations, or nothing if the memory of each rank was announced. */
     private Optional<String> refusal(List<String> settings) {
         Path output = home.resolve("out");
-        try (PreparedRun run = new PreparedRun(new RunRequest(RunSpecReader.read(Optional.empty(), settings), CORPUS,
+        try (PreparedRun run = PreparedRun.of(new RunRequest(RunSpecReader.read(Optional.empty(), settings), CORPUS,
                 output, Optional.empty(), OptionalLong.empty()))) {
             RunSpec spec = run.spec();
             assertEquals(spec.parallel().worldSize(), run.memory().ranks().size());

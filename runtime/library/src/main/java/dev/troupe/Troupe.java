@@ -104,7 +104,7 @@ public final class Troupe {
                 RunSpec checked = spec.read(data.setting(directory).stream().toList());
                 RunRequest request = new RunRequest(checked, BuiltInCorpus.utf8(), directory, spec.resume(),
                         OptionalLong.empty(), false, Optional.empty(), data.text());
-                PreparedRun run = held.add(new PreparedRun(request));
+                PreparedRun run = held.add(PreparedRun.of(request));
                 note(run);
                 PageServer.of(run, UnaryOperator.identity())
                         .ifPresent(page -> LOG.info("the page of the run: {}", held.add(page).address()));
@@ -149,7 +149,7 @@ public final class Troupe {
             NodeSpec self = cluster.node(node);
             HostNames.await(cluster, LOG::info);
             try (Held held = new Held()) {
-                PreparedRun run = held.add(new PreparedRun(
+                PreparedRun run = held.add(PreparedRun.of(
                         NodeRequests.of(spec.checked(), self, spec.commonDirectory(), spec.resume())));
                 note(run);
                 RunLead lead = held.add(new RunLead(run, listener, spec.observers(), handle));
@@ -198,7 +198,7 @@ public final class Troupe {
         List.of(run.engine().passedOver(), run.engine().provider().caution(run.engine().settings()))
                 .forEach(note -> note.ifPresent(LOG::warn));
         run.data().notes().forEach(LOG::info);
-        run.passedOver().forEach(what -> LOG.warn("passed over a checkpoint: {}", what));
+        run.start().passedOver().forEach(what -> LOG.warn("passed over a checkpoint: {}", what));
     }
 
     /** The resources that are closed, the last first, if a start fails, or else when the run is over. */

@@ -82,7 +82,7 @@ public final class RecordingBenchmark implements Callable<Integer> {
         try {
             RunRequest request = new RunRequest(spec, MeasuredRun.corpus(), output.resolve("run"), Optional.empty(),
                     OptionalLong.empty());
-            try (PreparedRun run = new PreparedRun(request)) {
+            try (PreparedRun run = PreparedRun.of(request)) {
                 WarmUpReport warmUp = TrainingRun.warmUp(run);
                 try (Transport transport = TransportOf.run(run);
                         RunJournal journal = RunJournal.begin(run, List.of(_ -> turns), System.err::println)) {

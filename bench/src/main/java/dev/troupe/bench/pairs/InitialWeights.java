@@ -4,7 +4,7 @@ import dev.troupe.bench.MeasuredRun;
 import dev.troupe.config.RunSpecReader;
 import dev.troupe.engine.DataType;
 import dev.troupe.look.publish.ModelExport;
-import dev.troupe.plan.prepare.PreparedRun;
+import dev.troupe.plan.prepare.OpenedRun;
 import dev.troupe.plan.prepare.RunRequest;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -30,8 +30,8 @@ final class InitialWeights {
         RunRequest request = new RunRequest(RunSpecReader.read(Optional.empty(), training.completed(settings)),
                 MeasuredRun.corpus(), output,
                 Optional.empty(), OptionalLong.empty());
-        try (PreparedRun run = new PreparedRun(request)) {
-            ModelExport.huggingFace(run.model(), run.weights(), DataType.FLOAT32, directory,
+        try (OpenedRun run = OpenedRun.of(request)) {
+            ModelExport.huggingFace(run.model(), run.whole().start().weights(), DataType.FLOAT32, directory,
                     Long.MAX_VALUE, Optional.empty());
         }
         return directory.resolve("model.safetensors");

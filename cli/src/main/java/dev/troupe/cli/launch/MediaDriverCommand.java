@@ -6,7 +6,8 @@ import dev.troupe.cli.stop.ParentWatch;
 import dev.troupe.cli.stop.StopRequests;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.cluster.NodeSpec;
-import dev.troupe.plan.prepare.PreparedRun;
+import dev.troupe.plan.prepare.OpenedRun;
+import dev.troupe.plan.prepare.PlannedRun;
 import dev.troupe.run.cluster.MachineDriver;
 import dev.troupe.transport.driver.SharedDriver;
 import java.util.concurrent.Callable;
@@ -38,7 +39,8 @@ public final class MediaDriverCommand implements Callable<Integer> {
             parent.begin(requests);
             RunSpec spec = file.read();
             NodeSpec any = spec.cluster().orElseThrow().nodesOn(host).getFirst();
-            try (PreparedRun run = new PreparedRun(file.request(spec, any))) {
+            try (OpenedRun opened = OpenedRun.of(file.request(spec, any))) {
+                PlannedRun run = PlannedRun.of(opened);
                 requests.starting();
                 try (SharedDriver driver = MachineDriver.start(run, host)) {
                     Ending ending = new Ending();

@@ -7,8 +7,9 @@ import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.cluster.NodeSpec;
 import dev.troupe.plan.UsageException;
 import dev.troupe.plan.prepare.BuiltInCorpus;
-import dev.troupe.plan.prepare.PreparedRun;
-import dev.troupe.plan.prepare.RunRequest;
+import dev.troupe.plan.prepare.NodeRequests;
+import dev.troupe.plan.prepare.OpenedRun;
+import dev.troupe.plan.prepare.PlannedRun;
 import dev.troupe.plan.profile.Profile;
 import dev.troupe.rank.profile.Profiler;
 import dev.troupe.run.cluster.HostNames;
@@ -18,7 +19,6 @@ import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -68,9 +68,9 @@ public final class ProfileCommand implements Callable<Integer> {
         Profile layers = new Profiler(here, BuiltInCorpus.utf8(), Math.max(1, ranksOfMachine),
                 Math.max(1, self.ranks().size())).measure();
         HostNames.await(cluster, output::println);
-        try (PreparedRun run = new PreparedRun(new RunRequest(here, BuiltInCorpus.utf8(), Path.of("runs", "profile"),
-                Optional.empty(), OptionalLong.empty(), true, Optional.of(Profiler.NO_RANKS)))) {
-            return layers.with(LinkProfiler.measure(run, self));
+        try (OpenedRun run = OpenedRun
+                .of(NodeRequests.of(spec, self, Path.of("runs", "profile"), Optional.empty()))) {
+            return layers.with(LinkProfiler.measure(PlannedRun.of(run), self));
         }
     }
 

@@ -87,13 +87,13 @@ public final class RunSummary {
         output.println();
         run.model().lora().flatMap(_ -> IdleWeights.of(plan)).ifPresent(note -> output.println("Note: " + note + "."));
         run.data().notes().forEach(note -> output.println("Note: " + note + "."));
-        run.passedOver().forEach(what -> output.println("Passed over a checkpoint: " + what + "."));
-        run.dropped().forEach(what -> output.println("Note: " + what + "."));
+        run.start().passedOver().forEach(what -> output.println("Passed over a checkpoint: " + what + "."));
+        run.planned().dropped().forEach(what -> output.println("Note: " + what + "."));
         if (run.beginsAgain()) {
             output.println(
                     "A run ended in " + run.request().output() + " before its first checkpoint: it begins again.");
         }
-        if (run.resumes()) {
+        if (run.start().resumed()) {
             output.println(goingOn(run));
         }
         output.flush();
@@ -102,7 +102,7 @@ public final class RunSummary {
     /** Returns the network between the processes of a cluster, with the cost of encryption. */
     private static String wire(PreparedRun run, ClusterSpec cluster) {
         return "Activations, gradients, collectives and copies of snapshots between processes: through shared memory"
-                + MachineDriver.betweenMachines(run).map(network -> " within a machine, over "
+                + MachineDriver.betweenMachines(run.planned()).map(network -> " within a machine, over "
                         + network.name() + " between machines, " + encryption(cluster)).orElse("");
     }
 
@@ -115,7 +115,7 @@ public final class RunSummary {
 
     /** Returns whether a run resumes after its last step, so that only its model remains to be written. */
     static boolean isDone(PreparedRun run) {
-        return run.resumes() && run.stepsDone() >= run.spec().training().steps();
+        return run.start().resumed() && run.stepsDone() >= run.spec().training().steps();
     }
 
     /** Returns the step after which a run resumes, with the steps that it repeats. */
@@ -139,13 +139,13 @@ public final class RunSummary {
         RunData data = run.data();
         TrainingSpec training = run.spec().training();
         String epochs = run.spec().data().order() == DataSpec.Order.EPOCHS
-                ? String.format(Locale.ROOT, " in epochs of %,d sequences", data.batches().windowCount())
+                ? String.format(Locale.ROOT, " in epochs of %,d sequences", run.batches().windowCount())
                 : "";
         String validation = data.validationAmount().isEmpty()
                 ? "none for validation: data.validation-fraction=0.05 or data.validation-path would say whether the model"
                         + " learns or memorizes"
                 : data.validationAmount() + " for validation, "
-                        + data.validation().map(batches -> "on " + count(batches.microbatchCount(), "microbatch", "es")
+                        + run.validation().map(batches -> "on " + count(batches.microbatchCount(), "microbatch", "es")
                                 + " every " + count(training.commits().validateEvery(), "step"))
                                 .orElse("which training.validate-every=0 leaves out");
         return String.format(Locale.ROOT, "%s to train on%s, %s", data.trainingAmount(), epochs, validation);

@@ -44,7 +44,7 @@ class CoordinatorConsoleTest {
     private Path home;
 
     private PreparedRun prepare(Path directory, boolean leads) {
-        return new PreparedRun(new RunRequest(
+        return PreparedRun.of(new RunRequest(
                 RunSpecReader.read(Optional.empty(),
                         List.of("engine.kind=emulated", "model.layers=2", "model.hidden=16", "training.steps=4")),
                 BuiltInCorpus.utf8(), directory, Optional.empty(), OptionalLong.empty(), false,

@@ -58,7 +58,7 @@ class RunSummaryTest {
                 }
                 """.formatted(hostOfB, tls ? "tls { certificate = c.pem, key = k.pem, authority = a.pem }" : ""));
         ByteArrayOutputStream printed = new ByteArrayOutputStream();
-        try (PreparedRun run = new PreparedRun(new RunRequest(
+        try (PreparedRun run = PreparedRun.of(new RunRequest(
                 RunSpecReader.read(Optional.of(config),
                         List.of("engine.kind=reference", "model.layers=2", "model.hidden=16", "training.steps=1",
                                 "parallel.pipeline=2", "transport.network=" + network)),

@@ -180,7 +180,7 @@ public final class TrainingRun {
      * @param shares whether other processes of the machine can map them
      */
     public static Optional<Snapshots> snapshots(PreparedRun run, boolean shares) {
-        return run.recovers() ? Optional.of(new Snapshots(shares)) : Optional.empty();
+        return run.planned().recovers() ? Optional.of(new Snapshots(shares)) : Optional.empty();
     }
 
     /** Returns the shared objects of a node's ranks in a run that writes to a directory. */
@@ -188,7 +188,7 @@ public final class TrainingRun {
             Optional<Snapshots> snapshots, CopyRoutes copies, Optional<GradientDump> gradients, FaultInjector faults) {
         return new NodeContext(run.plan(), new NodeContext.Links(transport, groups),
                 new NodeContext.Devices(run.engine()::open, run.engine()::clock),
-                new NodeContext.Start(run.weights(), run.resumes(), run.stepsDone()),
+                new NodeContext.Start(run.start().weights(), run.start().resumed(), run.stepsDone()),
                 new NodeContext.Data(run.batches(), run.validation()),
                 new NodeContext.Recovery(snapshots, copies, run.warmsUp()), checkpoints(run, directory), gradients,
                 run.pauses(), faults);
@@ -205,7 +205,7 @@ public final class TrainingRun {
     public static CheckpointStore checkpoints(PreparedRun run, Path directory) {
         return new CheckpointStore(directory, run.model(), run.engine().settings().products(),
                 run.spec().training().commits().keepCheckpoints(),
-                run.checkpointBytes()).ofReplicas(run.plan().replicas());
+                run.planned().checkpointBytes()).ofReplicas(run.plan().replicas());
     }
 
     /** The guardian: coordinator and node are its children; it passes messages on, and ends when the coordinator does. */

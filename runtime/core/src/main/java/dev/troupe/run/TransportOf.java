@@ -22,7 +22,8 @@ public final class TransportOf {
         TransportSpec spec = run.spec().transport();
         NodeMap nodes = NodeMap.single(run.plan().rankCount());
         return LinkTransport.start(nodes,
-                new TransportSettings(spec.directory(), TermLength.of(run, nodes.nodeOfRank()), spec.timeout()),
+                new TransportSettings(spec.directory(), TermLength.of(run.planned(), nodes.nodeOfRank()),
+                        spec.timeout()),
                 run.faultyMessages());
     }
 }

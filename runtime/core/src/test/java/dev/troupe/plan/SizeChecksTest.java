@@ -5,8 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import dev.troupe.config.RunSpecReader;
+import dev.troupe.plan.prepare.OpenedRun;
+import dev.troupe.plan.prepare.PlannedRun;
 import dev.troupe.plan.prepare.PreparedRun;
 import dev.troupe.plan.prepare.RunRequest;
+import dev.troupe.plan.prepare.SizedRun;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -98,29 +101,29 @@ class SizeChecksTest {
                 refusal("parallel.pipeline=4096", "parallel.virtual-stages=17", "model.layers=65534"));
     }
 
-    /** What this machine has to give is not the limit that is tried. */
+    /** The memory of this machine is not the limit that is tested. */
     private void assertGetsAsFarAsTheMemory(String... settings) {
-        try (PreparedRun run = prepared(settings)) {
-            assertEquals(run.spec().parallel().worldSize(), run.memory().ranks().size());
-        } catch (UsageException noRoom) {
-            assertEquals("the run would take", noRoom.getMessage().substring(0, 18), noRoom.getMessage());
+        try (OpenedRun opened = OpenedRun.of(request(settings))) {
+            assertEquals(opened.spec().parallel().worldSize(),
+                    SizedRun.of(PlannedRun.of(opened)).memory().ranks().size());
         }
     }
 
     private String refusal(String... settings) {
-        String sentence = assertThrows(UsageException.class, () -> prepared(settings).close()).getMessage();
+        String sentence = assertThrows(UsageException.class, () -> PreparedRun.of(request(settings)).close())
+                .getMessage();
         assertFalse(Files.exists(home.resolve("out")), "something was written");
         return sentence;
     }
 
-    private PreparedRun prepared(String... settings) {
+    private RunRequest request(String... settings) {
         List<String> all = new ArrayList<>(List.of("engine.kind=reference", "model.layers=2", "model.hidden=8",
                 "model.heads=2", "model.sequence-length=16", "data.validation-fraction=0", "parallel.pipeline=1",
                 "parallel.virtual-stages=1",
                 "parallel.schedule=1f1b", "training.global-batch-size=4", "training.microbatch-size=1",
                 "training.validate-every=0"));
         all.addAll(List.of(settings));
-        return new PreparedRun(new RunRequest(RunSpecReader.read(Optional.empty(), all), new byte[1 << 17],
-                home.resolve("out"), Optional.empty(), OptionalLong.empty()));
+        return new RunRequest(RunSpecReader.read(Optional.empty(), all), new byte[1 << 17],
+                home.resolve("out"), Optional.empty(), OptionalLong.empty());
     }
 }

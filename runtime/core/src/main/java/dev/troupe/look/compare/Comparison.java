@@ -3,9 +3,12 @@ package dev.troupe.look.compare;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.spec.LearningRateSpec;
 import dev.troupe.plan.UsageException;
+import dev.troupe.plan.error.UserErrors;
 import dev.troupe.plan.memory.MachineMemory;
-import dev.troupe.plan.prepare.PreparedRun;
+import dev.troupe.plan.prepare.OpenedRun;
+import dev.troupe.plan.prepare.PlannedRun;
 import dev.troupe.plan.prepare.RunRequest;
+import dev.troupe.plan.prepare.SizedRun;
 import dev.troupe.schedule.timeline.Timeline;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -62,19 +65,21 @@ public final class Comparison {
     /**
      * Checks that every contestant can run, and that all fit the memory of this machine; runs none.
      *
-     * @throws RuntimeException as {@link PreparedRun} throws them
+     * @throws RuntimeException with a sentence for the user if one cannot: see {@link UserErrors}
      */
     public void check(List<Contestant> contestants) {
         long bytes = 0;
-        boolean computes = false;
-        for (Contestant contestant : contestants) {
-            try (PreparedRun run = new PreparedRun(new RunRequest(specOf(contestant), builtInCorpus,
-                    directory.resolve("run"), Optional.empty(), OptionalLong.empty()))) {
-                bytes = Math.addExact(bytes, run.memory().total());
-                computes |= run.engine().computes();
+        boolean computes;
+        long available = MachineMemory.availableBytes();
+        try (OpenedRun opened = OpenedRun.of(new RunRequest(specOf(contestants.getFirst()), builtInCorpus, directory,
+                Optional.empty(), OptionalLong.empty()))) {
+            computes = opened.whole().choice().computes();
+            for (Contestant contestant : contestants) {
+                SizedRun sized = SizedRun.of(PlannedRun.of(opened.with(specOf(contestant))));
+                sized.requireRoom(available);
+                bytes = Math.addExact(bytes, sized.memory().total());
             }
         }
-        long available = MachineMemory.availableBytes();
         if (computes && bytes > available) {
             throw new UsageException(String.format(Locale.ROOT,
                     "%d schedules alternate step by step and need %.1f GiB together, but this machine has %.1f GiB free:"

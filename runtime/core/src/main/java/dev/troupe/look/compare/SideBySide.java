@@ -91,7 +91,7 @@ final class SideBySide {
         Times times = new Times(index);
         RunRequest request = new RunRequest(spec, builtInCorpus, own, Optional.empty(), OptionalLong.empty(), true,
                 Optional.empty());
-        try (PreparedRun run = new PreparedRun(request);
+        try (PreparedRun run = PreparedRun.of(request);
                 Transport transport = TransportOf.run(run);
                 RunDirectory opened = RunDirectory.open(own)) {
             RunOutcome outcome = TrainingRun.start(run, opened, transport, TrainingRun.warmUp(run), times).await();

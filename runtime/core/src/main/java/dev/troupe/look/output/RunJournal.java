@@ -136,7 +136,7 @@ public final class RunJournal implements RunListener, AutoCloseable {
             }
             WholeFile.write(directory.path().resolve(RunFile.FILE), RunFile.text(run));
             Files.writeString(directory.config(), run.spec().toHocon());
-            if (run.leavesWeights()) {
+            if (run.planned().leavesWeights()) {
                 RunCompanions.of(run.spec(), run.model(), run.tokenizer(), run.request().resume())
                         .writeTo(directory.path());
             }
@@ -269,7 +269,7 @@ public final class RunJournal implements RunListener, AutoCloseable {
         events.write(wasStopped(outcome) ? "stopped" : "done", outcome.stepsDone(), wasStopped(outcome)
                 ? "the run was stopped after " + outcome.stepsDone() + " steps"
                 : "all " + outcome.stepsDone() + " steps are done");
-        if (!run.leavesWeights()) {
+        if (!run.planned().leavesWeights()) {
             return new RunEnd.WithoutWeights();
         }
         Path newest = directory.checkpoint(outcome.stepsDone());

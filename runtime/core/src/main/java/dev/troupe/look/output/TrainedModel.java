@@ -35,7 +35,7 @@ public final class TrainedModel {
     /** Returns all weights of the model; a checkpoint of adapters has only the adapters. */
     public static WeightSource whole(PreparedRun run, Checkpoint weights) {
         return run.model().lora().isPresent()
-                ? new AdaptedWeights(run.model(), run.weights(), weights)
+                ? new AdaptedWeights(run.model(), run.start().weights(), weights)
                 : weights;
     }
 }

@@ -69,7 +69,7 @@ public final class Replay {
     private void train(RunSpec spec, byte[] builtInCorpus, Path scratch) throws InterruptedException {
         RunRequest request = new RunRequest(spec.with(List.of()), builtInCorpus, scratch, start(),
                 OptionalLong.empty(), true, Optional.empty());
-        try (PreparedRun prepared = new PreparedRun(request);
+        try (PreparedRun prepared = PreparedRun.of(request);
                 Transport transport = TransportOf.run(prepared);
                 RunDirectory directory = RunDirectory.open(scratch);
                 Recording recording = new Recording(prepared, scratch)) {

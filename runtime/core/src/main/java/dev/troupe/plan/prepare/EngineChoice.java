@@ -1,6 +1,7 @@
 package dev.troupe.plan.prepare;
 
 import dev.troupe.config.spec.EngineSpec;
+import dev.troupe.config.spec.TrainingSpec;
 import dev.troupe.data.TokenCache;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.check.CheckedEngine;
@@ -83,6 +84,27 @@ public record EngineChoice(EngineProvider provider, EngineSettings settings, Lis
             throw new UsageException("engine.kind = " + spec.kind() + " cannot serve here: " + obstacle.get());
         }
         return new EngineChoice(provider, settings, ranksOfMachine, Optional.empty());
+    }
+
+    /** As {@link #of(EngineSpec, DataType, DataType, List, List)}, with the types of a precision. */
+    static EngineChoice of(EngineSpec spec, TrainingSpec.Precision precision, List<Integer> ranksOfMachine,
+            List<EngineProvider> installed) {
+        return of(spec, parameterType(precision), computeType(precision), ranksOfMachine, installed);
+    }
+
+    private static DataType parameterType(TrainingSpec.Precision precision) {
+        return switch (precision) {
+            case FLOAT32, BFLOAT16 -> DataType.FLOAT32;
+            case FLOAT64 -> DataType.FLOAT64;
+        };
+    }
+
+    private static DataType computeType(TrainingSpec.Precision precision) {
+        return switch (precision) {
+            case FLOAT32 -> DataType.FLOAT32;
+            case BFLOAT16 -> DataType.BFLOAT16;
+            case FLOAT64 -> DataType.FLOAT64;
+        };
     }
 
     private static Optional<String> obstacle(EngineProvider provider, EngineSettings settings) {

@@ -51,7 +51,7 @@ public final class Evaluation implements AutoCloseable {
     public Evaluation(RunSpec spec, Optional<Path> from) {
         whole = WholeModel.of(spec, from);
         try {
-            data = new RunData(spec.onAllData(), whole.tokenizer(), BuiltInCorpus.utf8(), Optional.empty(),
+            data = new RunData(spec.onAllData().data(), whole.tokenizer(), BuiltInCorpus.utf8(), Optional.empty(),
                     whole.start());
         } catch (RuntimeException refused) {
             whole.close();

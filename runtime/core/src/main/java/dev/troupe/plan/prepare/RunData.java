@@ -38,11 +38,9 @@ public final class RunData implements AutoCloseable {
     private final List<Runnable> closing = new ArrayList<>();
     private final CorpusFiles.Kind kind;
     private final OpenedData data;
-    private final Batches batches;
-    private final Optional<ValidationBatches> validation;
 
     /**
-     * Opens the data of a configuration.
+     * Opens the data.
      *
      * @param tokenizer for text
      * @param builtIn UTF-8 text if the configuration names no data
@@ -50,9 +48,9 @@ public final class RunData implements AutoCloseable {
      * @param start the model, and the length of a sequence
      * @throws DataException if the data cannot be read, are too short, or have tokens that the model does not know
      */
-    RunData(RunSpec run, Tokenizer tokenizer, byte[] builtIn, Optional<byte[]> inMemory,
+    public RunData(DataSpec spec, Tokenizer tokenizer, byte[] builtIn, Optional<byte[]> inMemory,
             StartingPoint start) {
-        this.spec = run.data();
+        this.spec = spec;
         this.tokenizer = tokenizer;
         this.model = start.model();
         this.sequenceLength = start.sequenceLength();
@@ -71,14 +69,6 @@ public final class RunData implements AutoCloseable {
             this.data = kind == CorpusFiles.Kind.DOCUMENTS
                     ? documents(trained.orElseThrow(), measured)
                     : text(trained, measured, ofText, inMemory.orElse(builtIn));
-            SequenceLengths lengths = SequenceLengths.of(sequenceLength,
-                    run.parallel().sequence() ? run.parallel().ranks().tensor() : 1);
-            this.batches = new Batches(data.training(), order(spec), spec.seed(), run.training().globalBatchSize(),
-                    lengths);
-            this.validation = run.training().commits().validateEvery() == 0
-                    ? Optional.empty()
-                    : data.validation().map(part -> new ValidationBatches(part, run.training().microbatchSize(),
-                            run.training().commits().validationMicrobatches(), lengths));
         } catch (RuntimeException refused) {
             close();
             throw refused;
@@ -165,18 +155,25 @@ public final class RunData implements AutoCloseable {
         return data.validationAmount();
     }
 
-    Sequences sequences() {
+    public Sequences sequences() {
         return data.training();
     }
 
-    /** The sequences of each step. */
-    public Batches batches() {
-        return batches;
+    /** Returns the sequences of each step of a run on these data. */
+    Batches batches(RunSpec run) {
+        return new Batches(data.training(), order(spec), spec.seed(), run.training().globalBatchSize(), lengths(run));
     }
 
-    /** Returns the batches of the validation loss; empty if it is not measured. */
-    public Optional<ValidationBatches> validation() {
-        return validation;
+    /** Returns the batches of the validation loss of a run; empty if it is not measured. */
+    Optional<ValidationBatches> validation(RunSpec run) {
+        return run.training().commits().validateEvery() == 0
+                ? Optional.empty()
+                : data.validation().map(part -> new ValidationBatches(part, run.training().microbatchSize(),
+                        run.training().commits().validationMicrobatches(), lengths(run)));
+    }
+
+    private SequenceLengths lengths(RunSpec run) {
+        return SequenceLengths.of(sequenceLength, run.parallel().sequence() ? run.parallel().ranks().tensor() : 1);
     }
 
     /** Whether a sequence may hold several documents that must not see each other. */

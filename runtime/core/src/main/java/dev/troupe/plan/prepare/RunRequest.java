@@ -79,8 +79,7 @@ public record RunRequest(RunSpec spec, byte[] builtInCorpus, Path output, Option
                 ? Checkpoint.products(resume.get())
                 : engine.products();
         List<EngineProvider> installed = EngineChoice.installed();
-        return EngineChoice.of(engine, PreparedRun.parameterType(spec.training()),
-                PreparedRun.computeType(spec.training()), ranksOfMachine(), installed)
+        return EngineChoice.of(engine, spec.training().precision(), ranksOfMachine(), installed)
                 .withProducts(products, spec.cluster()
                         .map(cluster -> cluster.nodes().stream().map(NodeSpec::host).distinct().count() == 1)
                         .orElse(true), installed);
@@ -91,8 +90,11 @@ public record RunRequest(RunSpec spec, byte[] builtInCorpus, Path output, Option
         String products = choice.settings().products();
         return products.equals(EngineSettings.OWN_PRODUCTS)
                 ? this
-                : new RunRequest(spec.on(spec.engine().withProducts(products)), builtInCorpus, output, resume,
-                        gradientsOf, isExperiment, share, text);
+                : with(spec.on(spec.engine().withProducts(products)));
+    }
+
+    RunRequest with(RunSpec other) {
+        return new RunRequest(other, builtInCorpus, output, resume, gradientsOf, isExperiment, share, text);
     }
 
     /**
@@ -104,8 +106,7 @@ public record RunRequest(RunSpec spec, byte[] builtInCorpus, Path output, Option
                 () -> ProfileSetting.of(spec, model, sequenceLength, choice.provider().kind(), choice.settings()))
                 .map(units -> LayoutByCosts.of(model, units, schedule.plan(spec.parallel().pipeline(),
                         spec.parallel().virtualStages(), spec.microbatchCount())))
-                .map(partition -> new RunRequest(spec.with(Map.of("parallel.layout", partition.layout())),
-                        builtInCorpus, output, resume, gradientsOf, isExperiment, share, text))
+                .map(partition -> with(spec.with(Map.of("parallel.layout", partition.layout()))))
                 .orElse(this);
     }
 

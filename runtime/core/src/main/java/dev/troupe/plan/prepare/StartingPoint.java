@@ -42,7 +42,7 @@ import java.util.OptionalInt;
  * @param identity distinguishes the first weights from others of the same model; covers adapters and the frozen weights
  * @param files the files of the weights, open until the run is over: a rank that starts again reads frozen weights
  */
-record StartingPoint(ModelSpec model, int sequenceLength, WeightSource weights, long stepsDone,
+public record StartingPoint(ModelSpec model, int sequenceLength, WeightSource weights, long stepsDone,
         LossScale lossScale, boolean resumed, List<String> passedOver, String identity,
         List<AutoCloseable> files) {
     /** Tokens of a sequence if none are asked for; a published model may have positions for more than memory holds. */
@@ -177,7 +177,7 @@ record StartingPoint(ModelSpec model, int sequenceLength, WeightSource weights, 
     }
 
     /** Returns sentences for the user on what is unusual in the files of the model. */
-    List<String> notes() {
+    public List<String> notes() {
         return files.stream().filter(HuggingFaceModel.class::isInstance).map(HuggingFaceModel.class::cast)
                 .flatMap(model -> model.notes().stream()).toList();
     }

@@ -23,9 +23,9 @@ public final class TermLength {
      *
      * @param nodeOfRank for each rank its node
      */
-    public static int of(PreparedRun run, List<Integer> nodeOfRank) {
+    public static int of(PlannedRun run, List<Integer> nodeOfRank) {
         int given = run.spec().transport().termLengthBytes();
-        return given > 0 ? given : of(run.plan(), run.boundaryType(), nodeOfRank);
+        return given > 0 ? given : of(run.plan(), run.engine().settings().computeType(), nodeOfRank);
     }
 
     /**

@@ -20,26 +20,30 @@ import java.util.function.ToLongFunction;
  * A model with its weights, tokenizer and engine: what a configuration would train, with nothing of its schedule and its
  * grid.
  *
- * @param choice an engine that computes
+ * @param choice the engine
  * @param tokenizer of text
  * @param start the weights, closed with this
  */
-record WholeModel(EngineChoice choice, Tokenizer tokenizer, StartingPoint start) implements AutoCloseable {
+public record WholeModel(EngineChoice choice, Tokenizer tokenizer, StartingPoint start) implements AutoCloseable {
     /**
-     * Opens and checks all parts.
+     * Opens and checks all parts, to compute on one engine of this process.
      *
      * @param from the run or checkpoint that has the weights; empty: those that a run of the configuration begins with
      */
-    static WholeModel of(RunSpec spec, Optional<Path> from) {
-        from.filter(path -> !Checkpoint.isAt(path)).ifPresent(RunDirectory::requireResumable);
+    public static WholeModel of(RunSpec spec, Optional<Path> from) {
+        requireResumable(from);
         List<EngineProvider> installed = EngineChoice.installed();
-        EngineChoice choice = EngineChoice.of(spec.engine(), PreparedRun.parameterType(spec.training()),
-                PreparedRun.computeType(spec.training()), List.of(0), installed)
+        EngineChoice choice = EngineChoice.of(spec.engine(), spec.training().precision(), List.of(0), installed)
                 .withProducts(spec.engine().products(), true, installed);
         if (!choice.computes()) {
             throw new UsageException("the engine " + choice.provider().kind()
                     + " computes nothing: choose another engine.kind");
         }
+        return of(spec, from, choice);
+    }
+
+    /** Opens and checks the model for an engine that is chosen. */
+    static WholeModel of(RunSpec spec, Optional<Path> from, EngineChoice choice) {
         Tokenizer tokenizer = Tokenizer.named(spec.data().tokenizer(), spec.data().specialTokens());
         WholeModel model = new WholeModel(choice, tokenizer, StartingPoint.of(spec, tokenizer, from));
         try {
@@ -51,12 +55,16 @@ record WholeModel(EngineChoice choice, Tokenizer tokenizer, StartingPoint start)
         }
     }
 
+    static void requireResumable(Optional<Path> from) {
+        from.filter(path -> !Checkpoint.isAt(path)).ifPresent(RunDirectory::requireResumable);
+    }
+
     /**
      * Refuses work that takes more memory than is free.
      *
      * @param work does it on an engine that computes nothing, and returns the bytes that it has allocated
      */
-    void requireRoom(ToLongFunction<Engine> work) {
+    public void requireRoom(ToLongFunction<Engine> work) {
         try (Engine real = choice.open(); Engine sizes = SizingEngine.like(real)) {
             long taken = work.applyAsLong(sizes);
             long available = MachineMemory.availableBytes();

@@ -1,5 +1,7 @@
 /**
- * From a configuration to a run, an evaluation or a generation that can start: engine, starting point, data, memory
- * of the machine, the directory of the run and its lock.
+ * From a configuration to a run that can start, in stages. Each stage is an immutable value that one step computes from the
+ * stage before: a request ({@link RunRequest}), its engine, model and data ({@link OpenedRun}), its plan
+ * ({@link PlannedRun}), the memory of its ranks ({@link SizedRun}), and a run that is ready ({@link PreparedRun}). A planner
+ * stops after the memory.
  */
 package dev.troupe.plan.prepare;

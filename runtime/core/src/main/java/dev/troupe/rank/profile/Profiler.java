@@ -6,9 +6,12 @@ import dev.troupe.engine.provider.Work;
 import dev.troupe.model.LayerSpec;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.plan.UsageException;
+import dev.troupe.plan.error.UserErrors;
 import dev.troupe.plan.memory.MachineMemory;
-import dev.troupe.plan.prepare.PreparedRun;
+import dev.troupe.plan.prepare.OpenedRun;
+import dev.troupe.plan.prepare.PlannedRun;
 import dev.troupe.plan.prepare.RunRequest;
+import dev.troupe.plan.prepare.SizedRun;
 import dev.troupe.plan.profile.LayerSamples;
 import dev.troupe.plan.profile.Profile;
 import dev.troupe.plan.profile.ProfileSetting;
@@ -40,9 +43,6 @@ public final class Profiler {
     /** Layers of a form that are measured, in turn, so that the weights of one do not stay in a cache. */
     private static final int LAYERS_OF_A_FORM = 3;
 
-    /** No rank is of this machine, so the model may be larger than its memory: only the measured layers take any. */
-    public static final RunRequest.Share NO_RANKS = new RunRequest.Share(List.of(), List.of(), true);
-
     private final RunSpec spec;
     private final byte[] builtInCorpus;
     private final int ranksOfMachine;
@@ -62,13 +62,14 @@ public final class Profiler {
     /**
      * Measures.
      *
-     * @throws RuntimeException as {@link PreparedRun} throws it if the configuration is wrong
+     * @throws RuntimeException with a sentence for the user if the configuration is wrong: see {@link UserErrors}
      */
     public Profile measure() throws InterruptedException {
         int cores = Runtime.getRuntime().availableProcessors();
         RunSpec whole = alone(spec.onOneRank(cores, "1f1b"), Map.of("engine.threads",
                 spec.engine().threads() > 0 ? spec.engine().threads() : Math.max(1, cores / ranksOfMachine)));
-        try (PreparedRun run = prepared(whole)) {
+        try (OpenedRun opened = opened(whole)) {
+            PlannedRun run = PlannedRun.of(opened);
             if (!run.engine().computes() && run.engine().settings().costs().nanos(0, Work.FORWARD) > 0
                     && spec.engine().emulated().deviceFlops() == 0) {
                 throw new UsageException(
@@ -77,18 +78,18 @@ public final class Profiler {
             }
             String layout = run.model().layers().stream().map(layer -> "" + layer.letter())
                     .collect(Collectors.joining("|"));
-            try (PreparedRun layers = prepared(alone(whole, Map.of("parallel.pipeline", run.model().layers().size(),
+            try (OpenedRun layers = opened(alone(whole, Map.of("parallel.pipeline", run.model().layers().size(),
                     "parallel.tensor", spec.parallel().tensor(), "parallel.sequence", spec.parallel().sequence(),
                     "parallel.layout", layout, "parallel.schedule", "1f1b")))) {
-                return measure(layers, Math.clamp(cores / layers.engine().settings().threads(), 1,
-                        mostTogether));
+                return measure(SizedRun.of(PlannedRun.of(layers)),
+                        Math.clamp(cores / layers.whole().choice().settings().threads(), 1, mostTogether));
             }
         }
     }
 
-    private PreparedRun prepared(RunSpec of) {
-        return new PreparedRun(new RunRequest(of, builtInCorpus, Path.of("runs", "profile"), Optional.empty(),
-                OptionalLong.empty(), true, Optional.of(NO_RANKS)));
+    private OpenedRun opened(RunSpec of) {
+        return OpenedRun.of(new RunRequest(of, builtInCorpus, Path.of("runs", "profile"), Optional.empty(),
+                OptionalLong.empty(), true, Optional.empty()));
     }
 
     private static RunSpec alone(RunSpec of, Map<String, Object> more) {
@@ -99,7 +100,9 @@ public final class Profiler {
         return of.with(values);
     }
 
-    private Profile measure(PreparedRun run, int together) throws InterruptedException {
+    /** The model may be larger than the memory of this machine: only the measured layers take any. */
+    private Profile measure(SizedRun sized, int together) throws InterruptedException {
+        PlannedRun run = sized.planned();
         ModelSpec model = run.model();
         Map<List<Object>, String> names = new HashMap<>();
         Map<String, List<Integer>> layersOf = new HashMap<>();
@@ -112,7 +115,7 @@ public final class Profiler {
         List<Integer> measured = layersOf.values().stream()
                 .flatMap(layers -> layers.stream().limit(LAYERS_OF_A_FORM)).sorted().toList();
         if (run.engine().computes()) {
-            run.memory()
+            sized.memory()
                     .onMachine(measured.stream().map(layer -> layer * run.plan().ranksPerPlace()).toList(), List.of())
                     .requireRoom(MachineMemory.availableBytes() / together);
         }
@@ -130,12 +133,12 @@ public final class Profiler {
         return _ -> model.layers().get(layer).name();
     }
 
-    private static List<Object> form(LayerSpec layer, PreparedRun run) {
+    private static List<Object> form(LayerSpec layer, PlannedRun run) {
         return List.of(layer.letter(), layer.parameterCount(),
                 layer.costs().of(run.plan().stageSettings().rows(), run.plan().stageSettings().sequenceLength()));
     }
 
-    private static List<Map<Integer, LayerSamples>> samples(PreparedRun run, List<Integer> layers, int together)
+    private static List<Map<Integer, LayerSamples>> samples(PlannedRun run, List<Integer> layers, int together)
             throws InterruptedException {
         List<Future<Map<Integer, LayerSamples>>> ranks;
         try (ExecutorService threads = Executors.newFixedThreadPool(together,

@@ -23,9 +23,6 @@ import java.util.stream.Stream;
  * took them. Thread rule: any thread. {@link #close} after all ranks have ended.
  */
 public final class Snapshots implements CopyStore, AutoCloseable {
-    /** The maximum number of states of a stage: one of them may be pinned. */
-    public static final int COPIES_WHERE_PINNED = SnapshotSlots.COUNT + 1;
-
     private record Key(int rank, int stage) {
     }
 

@@ -208,7 +208,7 @@ public final class ClusterRun {
             StatusNews status = new StatusNews(board, RunFacts.of(run, run.stepsDone()));
             return TrainingCoordinator.create(CoordinatorOf.run(run,
                     new Roster(ranks, alike, cluster.joinTimeout(),
-                            run.keepsCopies() ? ClusterNeighbours.buddies(cluster) : ReplicaTable.Buddies.NONE),
+                            run.planned().keepsCopies() ? ClusterNeighbours.buddies(cluster) : ReplicaTable.Buddies.NONE),
                     term, () -> LostNodes.present(context.getSystem()), directory, faults.clock(System::nanoTime),
                     status.then(led.listener()), led.earlier(), outcome));
         });
@@ -278,10 +278,10 @@ public final class ClusterRun {
                 Function<NodeMap, Connections> tensors) {
             RunSpec spec = run.spec();
             ClusterSpec cluster = spec.cluster().orElseThrow();
-            Optional<SharedDriver> driver = MachineDriver.find(run, self);
+            Optional<SharedDriver> driver = MachineDriver.find(run.planned(), self);
             try {
                 Path directory = MachineDriver.directory(spec, cluster, self.host());
-                TransportSettings settings = MachineDriver.settings(run, directory);
+                TransportSettings settings = MachineDriver.settings(run.planned(), directory);
                 NodeMap nodes = MachineDriver.map(cluster, run.plan(), self);
                 Optional<Connections> between = LinkTransport.needsConnections(nodes, settings)
                         ? Optional.of(tensors.apply(nodes))
@@ -290,8 +290,8 @@ public final class ClusterRun {
                 try {
                     CopyRoutes routes = new CopyRoutes();
                     Optional<Snapshots> snapshots = TrainingRun.snapshots(run,
-                            run.keepsCopies() && cluster.nodesOn(self.host()).size() > 1);
-                    Optional<SnapshotCopies> copies = snapshots.filter(_ -> run.keepsCopies()).map(
+                            run.planned().keepsCopies() && cluster.nodesOn(self.host()).size() > 1);
+                    Optional<SnapshotCopies> copies = snapshots.filter(_ -> run.planned().keepsCopies()).map(
                             kept -> StreamedCopies.connect(nodes, settings, directory, between, kept, routes));
                     copies.ifPresent(routes::over);
                     return new Resources(port, connections, driver, transport,

@@ -29,7 +29,7 @@ final class CompatibilityKeys {
         keys.put("data", digest(firstMicrobatch(run)) + ", " + run.data().trainingAmount() + ", "
                 + run.data().validationAmount());
         keys.put("model", run.model().toString());
-        keys.put("first weights", run.firstWeights());
+        keys.put("first weights", run.start().identity());
         keys.put("the run's directory", run.request().output().toAbsolutePath().normalize().toString());
         keys.put(Roster.STEPS_BEHIND, "" + run.stepsDone());
         if (run.spec().training().memory().replay().aheadBytes() < Long.MAX_VALUE) {

@@ -6,7 +6,7 @@ import dev.troupe.config.cluster.NodeSpec;
 import dev.troupe.config.spec.TransportSpec;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.plan.UsageException;
-import dev.troupe.plan.prepare.PreparedRun;
+import dev.troupe.plan.prepare.PlannedRun;
 import dev.troupe.plan.prepare.TermLength;
 import dev.troupe.rank.group.NodeGroups;
 import dev.troupe.snapshot.stream.StreamedCopies;
@@ -74,7 +74,7 @@ public final class MachineDriver {
                 cluster.nodes().stream().map(node -> since.getOrDefault(node.name(), 0)).toList());
     }
 
-    public static TransportSettings settings(PreparedRun run, Path directory) {
+    public static TransportSettings settings(PlannedRun run, Path directory) {
         return new TransportSettings(Optional.of(directory), true,
                 TermLength.of(run, run.spec().cluster().orElseThrow().nodeOfRank()), run.spec().transport().timeout(),
                 network(run.spec().transport()));
@@ -84,7 +84,7 @@ public final class MachineDriver {
      * Returns the protocol of tensors, collectives and copies between the machines of a cluster; empty if all nodes are on
      * one machine.
      */
-    public static Optional<Network> betweenMachines(PreparedRun run) {
+    public static Optional<Network> betweenMachines(PlannedRun run) {
         ClusterSpec cluster = run.spec().cluster().orElseThrow();
         return LinkTransport.betweenMachines(map(cluster, run.plan(), cluster.leader()),
                 settings(run, directory(run.spec(), cluster, cluster.leader().host())));
@@ -103,7 +103,7 @@ public final class MachineDriver {
      * @throws UsageException if the cluster runs there already
      * @throws dev.troupe.transport.TransportException if the driver does not start: too little room
      */
-    public static SharedDriver start(PreparedRun run, String host) {
+    public static SharedDriver start(PlannedRun run, String host) {
         RunSpec spec = run.spec();
         TrainingPlan plan = run.plan();
         ClusterSpec cluster = spec.cluster().orElseThrow();
@@ -135,7 +135,7 @@ public final class MachineDriver {
     }
 
     /** Finds the driver of a run on a node's machine, as {@link #find(ClusterSpec, NodeSpec, Path, Supplier)}. */
-    static Optional<SharedDriver> find(PreparedRun run, NodeSpec self) {
+    static Optional<SharedDriver> find(PlannedRun run, NodeSpec self) {
         ClusterSpec cluster = run.spec().cluster().orElseThrow();
         return find(cluster, self, directory(run.spec(), cluster, self.host()), () -> start(run, self.host()));
     }

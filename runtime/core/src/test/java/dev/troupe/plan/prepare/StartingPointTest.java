@@ -132,7 +132,7 @@ class StartingPointTest {
                         + " 40: choose another directory with --out, or move the later checkpoints away",
                 refusal(request(described(), home, earlier)));
         RunSpec withoutState = described("training.optimizer.kind=sgd");
-        try (PreparedRun elsewhere = new PreparedRun(request(withoutState, home.resolve("out"), earlier))) {
+        try (PreparedRun elsewhere = PreparedRun.of(request(withoutState, home.resolve("out"), earlier))) {
             assertEquals(40, elsewhere.stepsDone());
         }
     }
@@ -174,7 +174,7 @@ class StartingPointTest {
     }
 
     private static String refusal(RunRequest request) {
-        return assertThrows(UsageException.class, () -> new PreparedRun(request).close()).getMessage();
+        return assertThrows(UsageException.class, () -> PreparedRun.of(request).close()).getMessage();
     }
 
     private Path exported() {

@@ -45,7 +45,7 @@ class CompatibilityKeysTest {
                 "model.sequence-length=16", "data.validation-fraction=0", "parallel.pipeline=2",
                 "parallel.schedule=1f1b", "training.global-batch-size=4", "training.microbatch-size=1",
                 "training.validate-every=0", "training.recompute=full", "training.recompute-ahead=" + ahead);
-        try (PreparedRun run = new PreparedRun(new RunRequest(RunSpecReader.read(Optional.empty(), settings),
+        try (PreparedRun run = PreparedRun.of(new RunRequest(RunSpecReader.read(Optional.empty(), settings),
                 new byte[1 << 17], home.resolve("out"), Optional.empty(), OptionalLong.empty()))) {
             return CompatibilityKeys.of(run, "1");
         }

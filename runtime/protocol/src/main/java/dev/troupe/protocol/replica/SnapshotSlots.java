@@ -20,6 +20,8 @@ import java.util.stream.Stream;
 public final class SnapshotSlots<S extends SnapshotSlots.Snapshot> {
     /** The number of states of a stage: the older one may still be needed while the newer one is written. */
     public static final int COUNT = 2;
+    /** The number of states of a stage if a checkpoint is written during training: one may be pinned at a time. */
+    public static final int COUNT_WITH_PINNED = COUNT + 1;
 
     /** The memory of one state. */
     public interface Snapshot {

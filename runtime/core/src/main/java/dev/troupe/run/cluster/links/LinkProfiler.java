@@ -5,7 +5,7 @@ import dev.troupe.config.cluster.NodeSpec;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
-import dev.troupe.plan.prepare.PreparedRun;
+import dev.troupe.plan.prepare.PlannedRun;
 import dev.troupe.plan.profile.LinkSamples;
 import dev.troupe.port.DataPort;
 import dev.troupe.port.RunKey;
@@ -67,11 +67,11 @@ public final class LinkProfiler {
     /**
      * Measures with the other nodes.
      *
-     * @param run the run as this node prepares it
+     * @param run the run as this node plans it
      * @throws dev.troupe.plan.UsageException if a port is taken, or another node does not run it within
      *     {@code cluster.join-timeout}
      */
-    public static List<LinkSamples> measure(PreparedRun run, NodeSpec self) throws InterruptedException {
+    public static List<LinkSamples> measure(PlannedRun run, NodeSpec self) throws InterruptedException {
         ClusterSpec cluster = run.spec().cluster().orElseThrow();
         Path driver = MachineDriver.directory(run.spec(), cluster, self.host());
         Path directory = driver.resolveSibling(driver.getFileName() + "-profile"); // a run may be in progress
@@ -103,7 +103,7 @@ public final class LinkProfiler {
                 Set.copyOf(nodes));
     }
 
-    private static List<LinkSamples> measured(PreparedRun run, ClusterSpec cluster, NodeSpec self,
+    private static List<LinkSamples> measured(PlannedRun run, ClusterSpec cluster, NodeSpec self,
             TransportSettings settings) throws InterruptedException {
         NodeMap nodes = map(cluster, self);
         List<String> names = cluster.nodes().stream().map(NodeSpec::name).toList();
