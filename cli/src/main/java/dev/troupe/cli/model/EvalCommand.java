@@ -1,8 +1,8 @@
 package dev.troupe.cli.model;
 
 import dev.troupe.cli.stop.ExitCode;
+import dev.troupe.look.model.Evaluation;
 import dev.troupe.plan.UsageException;
-import dev.troupe.plan.prepare.Evaluation;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;

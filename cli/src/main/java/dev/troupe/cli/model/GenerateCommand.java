@@ -2,8 +2,8 @@ package dev.troupe.cli.model;
 
 import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.generate.Sampling;
+import dev.troupe.look.model.Generation;
 import dev.troupe.plan.UsageException;
-import dev.troupe.plan.prepare.Generation;
 import java.io.PrintStream;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;

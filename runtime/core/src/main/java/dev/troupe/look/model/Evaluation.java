@@ -1,4 +1,4 @@
-package dev.troupe.plan.prepare;
+package dev.troupe.look.model;
 
 import dev.troupe.batch.MicrobatchRows;
 import dev.troupe.batch.SequenceLengths;
@@ -11,6 +11,9 @@ import dev.troupe.generate.Evaluator;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.spec.Axis;
 import dev.troupe.plan.error.UserErrors;
+import dev.troupe.plan.prepare.BuiltInCorpus;
+import dev.troupe.plan.prepare.RunData;
+import dev.troupe.plan.prepare.WholeModel;
 import dev.troupe.weights.NamedTensor;
 import dev.troupe.weights.SafeTensorsWriter;
 import java.nio.file.Path;

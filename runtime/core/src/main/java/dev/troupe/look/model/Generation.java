@@ -1,4 +1,4 @@
-package dev.troupe.plan.prepare;
+package dev.troupe.look.model;
 
 import dev.troupe.config.RunSpec;
 import dev.troupe.engine.Engine;
@@ -9,6 +9,7 @@ import dev.troupe.model.spec.Axis;
 import dev.troupe.plan.UsageException;
 import dev.troupe.plan.checkpoint.RunCompanions;
 import dev.troupe.plan.error.UserErrors;
+import dev.troupe.plan.prepare.WholeModel;
 import dev.troupe.tokenizer.Tokenizer;
 import dev.troupe.weights.huggingface.EndTokens;
 import java.nio.file.Path;
