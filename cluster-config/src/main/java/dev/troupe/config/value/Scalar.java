@@ -77,6 +77,15 @@ final class Scalar {
         return null;
     }
 
+    /** Returns the bytes of a size, or -1 if the value is none. */
+    static long bytes(ConfigValue value) {
+        try {
+            return value.atKey("size").getBytes("size");
+        } catch (com.typesafe.config.ConfigException noSize) {
+            return -1; // the caller reports every wrong size
+        }
+    }
+
     /** Returns a value as a message shows it, cut if it is long. */
     static String show(ConfigValue value) {
         return switch (value.valueType()) {

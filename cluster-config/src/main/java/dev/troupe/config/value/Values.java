@@ -3,7 +3,6 @@ package dev.troupe.config.value;
 import com.typesafe.config.Config;
 import com.typesafe.config.ConfigList;
 import com.typesafe.config.ConfigObject;
-import com.typesafe.config.ConfigUtil;
 import com.typesafe.config.ConfigValue;
 import dev.troupe.config.problem.ConfigException;
 import dev.troupe.config.problem.KnownKeys;
@@ -15,14 +14,11 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
@@ -49,12 +45,9 @@ public final class Values {
     public record Accepted(String expected, List<String> choices) {
     }
 
-    private record Findings(List<Problem> problems, Set<String> wrong, Map<String, Accepted> accepted) {
-    }
-
     /** Creates a view of the user's values over the defaults; a wrong value is added to the problems. */
     public Values(Sources sources, List<Problem> problems) {
-        this(new Lookup(sources), new Findings(problems, new HashSet<>(), new HashMap<>()));
+        this(new Lookup(sources), new Findings(problems));
     }
 
     private Values(Lookup lookup, Findings findings) {
@@ -82,25 +75,15 @@ public final class Values {
             String place = key + "[" + i + "]";
             if (element instanceof ConfigObject object) {
                 Config own = object.toConfig();
-                sections.add(new Values(
-                        new Lookup(own.withFallback(standard), own, standard, "", place + "."), findings));
-                sections.getLast().reportUnknown(keys);
+                Lookup section = new Lookup(own.withFallback(standard), own, standard, "", place + ".");
+                findings.addUnknown(section, keys);
+                sections.add(new Values(section, findings));
             } else {
-                findings.wrong().add(key);
-                findings.problems().add(new Problem(place, Origins.of(element.origin()), "a section { ... }",
+                findings.addWrong(key, new Problem(place, Origins.of(element.origin()), "a section { ... }",
                         Scalar.show(element), "it has " + keys.keysOf("")));
             }
         }
         return sections;
-    }
-
-    private void reportUnknown(KnownKeys keys) {
-        for (Map.Entry<String, ConfigValue> entry : new TreeMap<>(lookup.given().root()).entrySet()) {
-            if (!keys.isKey(entry.getKey())) {
-                findings.problems().add(Sources.unknown(name(ConfigUtil.joinPath(entry.getKey())),
-                        Origins.of(entry.getValue().origin()), keys.adviceForKey(entry.getKey())));
-            }
-        }
     }
 
     /** Returns a key as a problem names it. */
@@ -115,7 +98,7 @@ public final class Values {
 
     /** Returns whether none of these keys has a problem, so that they can be compared with each other. */
     public boolean sound(String... keys) {
-        return Arrays.stream(keys).map(this::name).noneMatch(findings.wrong()::contains);
+        return Arrays.stream(keys).map(this::name).noneMatch(findings::isWrong);
     }
 
     /**
@@ -143,7 +126,7 @@ public final class Values {
     }
 
     private String accepts(String key, String expected, String... choices) {
-        findings.accepted().put(name(key), new Accepted(expected, List.of(choices)));
+        findings.accepts(name(key), new Accepted(expected, List.of(choices)));
         return expected;
     }
 
@@ -225,14 +208,14 @@ public final class Values {
             String place = value(key) instanceof ConfigList ? key + "[" + i + "]" : key;
             String text = Scalar.text(element);
             if (text == null) {
-                findings.problems().add(
+                findings.add(
                         new Problem(name(place), Origins.of(element.origin()), expected, Scalar.show(element), ""));
                 continue;
             }
             try {
                 found.add(reader.read(text, name(place), Origins.of(element.origin())));
             } catch (ConfigException wrongText) {
-                findings.problems().addAll(wrongText.problems());
+                findings.addAll(wrongText.problems());
             }
         }
         read(key, elements.stream().map(Scalar::text).filter(text -> text != null).toList());
@@ -338,13 +321,9 @@ public final class Values {
     /** Returns a size in bytes, a power of two or 0. */
     public int powerOfTwoBytes(String key, int minimum, int maximum) {
         String expected = accepts(key, "a size that is a power of two from 1MiB to 1GiB, such as 8MiB, or 0");
-        try {
-            long bytes = value(key).atKey("size").getBytes("size");
-            if (bytes == 0 || bytes >= minimum && bytes <= maximum && Long.bitCount(bytes) == 1) {
-                return read(key, Math.toIntExact(bytes));
-            }
-        } catch (com.typesafe.config.ConfigException noSize) {
-            // Every wrong size is reported below.
+        long bytes = Scalar.bytes(value(key));
+        if (bytes == 0 || bytes >= minimum && bytes <= maximum && Long.bitCount(bytes) == 1) {
+            return read(key, Math.toIntExact(bytes));
         }
         report(key, expected, "");
         return Math.toIntExact(lookup.defaults().getBytes(lookup.path(key)));
@@ -381,8 +360,7 @@ public final class Values {
 
     /** Reports that a value contradicts others. */
     public void report(String key, String expected, String found, String hint) {
-        findings.wrong().add(name(key));
-        findings.problems().add(new Problem(name(key), Origins.of(lookup.place(key)), expected, found, hint));
+        findings.addWrong(name(key), new Problem(name(key), Origins.of(lookup.place(key)), expected, found, hint));
     }
 
     /** Reports that a key is missing and returns the given value in its place. */
