@@ -1,5 +1,6 @@
 package dev.troupe.run;
 
+import com.typesafe.config.Config;
 import dev.troupe.plan.UsageException;
 import dev.troupe.plan.checkpoint.CheckpointStore;
 import dev.troupe.plan.directory.RunDirectory;
@@ -19,7 +20,6 @@ import dev.troupe.rank.group.RankGroups;
 import dev.troupe.rank.snapshot.Snapshots;
 import dev.troupe.run.actor.CoordinatorSetup;
 import dev.troupe.run.actor.Neighbours;
-import dev.troupe.run.actor.NodeActor;
 import dev.troupe.run.actor.NodeSetup;
 import dev.troupe.run.actor.RunPosition;
 import dev.troupe.run.actor.TrainingCoordinator;
@@ -42,10 +42,6 @@ import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.apache.pekko.Done;
 import org.apache.pekko.actor.typed.ActorSystem;
-import org.apache.pekko.actor.typed.Behavior;
-import org.apache.pekko.actor.typed.ChildFailed;
-import org.apache.pekko.actor.typed.Terminated;
-import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -157,10 +153,9 @@ public final class TrainingRun {
                 () -> Set.of(ONLY_NODE), directory.path(), faults.clock(System::nanoTime), listener, EarlierSteps.NONE,
                 outcome);
         try {
-            RunActors actors = host
-                    .<RunActors>map(system -> GuestActors.start(system, ActorSystems.ofOneProcess(), setup, node))
-                    .orElseGet(() -> RunActors.own(ActorSystems.create(guardian(setup, node), "troupe",
-                            ActorSystems.ofOneProcess())));
+            Config config = ActorSystems.ofOneProcess();
+            RunActors actors = host.map(system -> RunActors.guest(system, config, node, RunActors.child(setup)))
+                    .orElseGet(() -> RunActors.own("troupe", config, node, RunActors.child(setup)));
             return new TrainingRun(actors, outcome, position, run.stepsDone(), position::whyEnded);
         } catch (Exception | Error failure) { // Scala throws checked exceptions past the compiler
             groups.close();
@@ -206,24 +201,6 @@ public final class TrainingRun {
         return new CheckpointStore(directory, run.model(), run.engine().settings().products(),
                 run.spec().training().commits().keepCheckpoints(),
                 run.planned().checkpointBytes()).ofReplicas(run.plan().replicas());
-    }
-
-    /** The guardian: coordinator and node are its children; it passes messages on, and ends when the coordinator does. */
-    private static Behavior<TrainingCoordinator.Command> guardian(CoordinatorSetup setup,
-            NodeSetup node) {
-        return Behaviors.setup(context -> {
-            var coordinator = context.spawn(TrainingCoordinator.create(setup), "coordinator");
-            context.spawn(NodeActor.create(node, coordinator), ONLY_NODE);
-            context.watch(coordinator);
-            return Behaviors.receive(TrainingCoordinator.Command.class).onAnyMessage(command -> {
-                coordinator.tell(command);
-                return Behaviors.same();
-            }).onSignal(Terminated.class, ended -> {
-                node.reports().position().met(ended instanceof ChildFailed failed ? failed.getCause() : null);
-                context.getSystem().terminate(); // the node has its ranks end first
-                return Behaviors.same();
-            }).build();
-        });
     }
 
     /** Returns the committed steps, as far as this JVM knows. Any thread. */

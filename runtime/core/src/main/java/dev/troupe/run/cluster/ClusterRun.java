@@ -18,7 +18,6 @@ import dev.troupe.rank.fault.FaultInjector;
 import dev.troupe.rank.fault.FaultyTransport;
 import dev.troupe.rank.group.NodeGroups;
 import dev.troupe.rank.snapshot.Snapshots;
-import dev.troupe.run.ActorSystems;
 import dev.troupe.run.CoordinatorOf;
 import dev.troupe.run.LateListener;
 import dev.troupe.run.RunActors;
@@ -57,9 +56,9 @@ import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
+import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.ActorSystem;
 import org.apache.pekko.actor.typed.Behavior;
-import org.apache.pekko.actor.typed.Terminated;
 import org.apache.pekko.actor.typed.javadsl.Behaviors;
 import org.apache.pekko.cluster.typed.Cluster;
 import org.apache.pekko.cluster.typed.ClusterSingleton;
@@ -75,7 +74,6 @@ public final class ClusterRun {
     /** The wait of a node that finds no coordinator; a coordinator itself refuses a node that comes too late. */
     private static final Duration GRACE = Duration.ofSeconds(5);
 
-    private static final String STOPPING = "stopping";
     private static final Duration STOP_AGAIN = Duration.ofSeconds(1);
 
     private ClusterRun() {
@@ -107,7 +105,7 @@ public final class ClusterRun {
                 resources.connections());
         FaultInjector faults = FaultInjector.of(run.spec().faults(), run.request().output(), self.name(), damage);
         NodeKernels kernels = new NodeKernels(run, self.ranks());
-        ActorSystem<TrainingCoordinator.Command> system;
+        RunActors actors;
         try {
             NodeSetup node = new NodeSetup(self.name(), keys, cluster.joinTimeout().plus(GRACE),
                     run.plan().stepsPerPass(),
@@ -121,12 +119,14 @@ public final class ClusterRun {
                         leader.loseDevice(why);
                         outcome.complete(new RunOutcome(run.stepsDone(), Optional.of(why)));
                     })));
-            system = ActorSystems.create(
-                    guardian(node, cluster, lost, resources.connections(), position,
-                            coordinator(run, cluster, keys, leader, outcome, faults, damage)),
-                    ClusterSettings.systemName(cluster), SealedSerializer.sealed(
-                            ClusterSettings.of(cluster, self, mayForm, run.spec().faults())),
-                    SealedSerializer.key(key));
+            Behavior<TrainingCoordinator.Command> coordinator = coordinator(run, cluster, keys, leader, outcome, faults,
+                    damage);
+            actors = RunActors.own(ClusterSettings.systemName(cluster), SealedSerializer.sealed(
+                    ClusterSettings.of(cluster, self, mayForm, run.spec().faults())), node, guardian -> {
+                        guardian.spawn(lost.follow(), "lost-nodes");
+                        guardian.spawn(DeadNodes.follow(cluster, resources.connections(), position), "dead-nodes");
+                        return OldestNode.of(guardian.getSystem(), coordinator);
+                    }, SealedSerializer.key(key));
         } catch (Exception | Error failure) { // Scala throws checked exceptions past the compiler
             resources.close();
             throw failure instanceof RemoteTransportException
@@ -134,17 +134,17 @@ public final class ClusterRun {
                     : UserErrors.ofStart("node " + self.name(), failure);
         }
         try {
-            damage.has(new ControlLink(system));
+            damage.has(new ControlLink(actors.system()));
             if (!mayForm) {
                 KeyFile.check(resources.port(), directory, cluster, self,
                         why -> outcome.complete(RunOutcome.refused(why)));
             }
-            serve(run, cluster, self, system, leader, outcome);
+            serve(run, cluster, self, actors.system(), leader, outcome);
         } catch (Exception | Error failure) {
-            system.terminate(); // which releases the resources
+            actors.end(); // which releases the resources
             throw UserErrors.ofStart("node " + self.name(), failure);
         }
-        return new TrainingRun(RunActors.own(system), outcome, position, run.stepsDone(),
+        return new TrainingRun(actors, outcome, position, run.stepsDone(),
                 () -> lost.whyEnded(self.name()));
     }
 
@@ -208,41 +208,43 @@ public final class ClusterRun {
             StatusNews status = new StatusNews(board, RunFacts.of(run, run.stepsDone()));
             return TrainingCoordinator.create(CoordinatorOf.run(run,
                     new Roster(ranks, alike, cluster.joinTimeout(),
-                            run.planned().keepsCopies() ? ClusterNeighbours.buddies(cluster) : ReplicaTable.Buddies.NONE),
+                            run.planned().keepsCopies()
+                                    ? ClusterNeighbours.buddies(cluster)
+                                    : ReplicaTable.Buddies.NONE),
                     term, () -> LostNodes.present(context.getSystem()), directory, faults.clock(System::nanoTime),
                     status.then(led.listener()), led.earlier(), outcome));
         });
     }
 
-    /** The coordinator is on the oldest node; requests to this node are sent there. The guardian ends with the node. */
-    private static Behavior<TrainingCoordinator.Command> guardian(NodeSetup node, ClusterSpec cluster,
-            LostNodes lost,
-            LivenessConnections connections, RunPosition position, Behavior<TrainingCoordinator.Command> singleton) {
-        return Behaviors.setup(context -> {
-            var coordinator = ClusterSingleton.get(context.getSystem())
-                    .init(SingletonActor.of(singleton, "coordinator"));
-            context.spawn(lost.follow(), "lost-nodes");
-            context.spawn(DeadNodes.follow(cluster, connections, position), "dead-nodes");
-            var replicas = context.spawn(NodeActor.create(node, coordinator), "node-" + node.name());
-            context.watch(replicas);
-            AtomicReference<TrainingCoordinator.Stop> repeated = new AtomicReference<>();
-            return Behaviors.withTimers(timers -> Behaviors.receive(TrainingCoordinator.Command.class)
-                    .onMessage(TrainingCoordinator.Stop.class, stop -> {
-                        // A coordinator may be lost after the request, so it is repeated; where there is no coordinator
-                        // yet, the node ends alone. A second request of the user's own is no repetition: a coordinator
-                        // that begins the run right now has still to tell the other nodes of the first.
-                        if (repeated.getAndSet(stop) == stop) {
-                            replicas.tell(new NodeActor.Told(new NodeEvent.StopWaiting()));
-                        }
-                        coordinator.tell(stop);
-                        timers.startTimerWithFixedDelay(STOPPING, stop, STOP_AGAIN);
-                        return Behaviors.same();
-                    }).onMessage(TrainingCoordinator.OthersStart.class, start -> {
-                        replicas.tell(new NodeActor.Told(new NodeEvent.OthersStart()));
-                        coordinator.tell(start);
-                        return Behaviors.same();
-                    }).onSignal(Terminated.class, _ -> Behaviors.stopped()).build());
-        });
+    /**
+     * The coordinator on the oldest node, to which requests to this node are sent.
+     *
+     * @param repeated the request to stop that was sent last
+     */
+    private record OldestNode(ActorRef<TrainingCoordinator.Command> coordinator,
+            AtomicReference<TrainingCoordinator.Stop> repeated) implements RunActors.Lead {
+        static OldestNode of(ActorSystem<?> system, Behavior<TrainingCoordinator.Command> singleton) {
+            return new OldestNode(ClusterSingleton.get(system).init(SingletonActor.of(singleton, "coordinator")),
+                    new AtomicReference<>());
+        }
+
+        @Override
+        public Optional<Duration> pass(TrainingCoordinator.Command command, ActorRef<NodeActor.Command> node) {
+            Optional<Duration> again = Optional.empty();
+            if (command instanceof TrainingCoordinator.Stop stop) {
+                // A coordinator may be lost after the request, so it is repeated; if there is no coordinator yet, the
+                // node ends alone. A second request of the user's own is no repetition: a coordinator that begins the
+                // run right now has not notified the other nodes of the first yet.
+                if (repeated.getAndSet(stop) == stop) {
+                    node.tell(new NodeActor.Told(new NodeEvent.StopWaiting()));
+                }
+                again = Optional.of(STOP_AGAIN);
+            } else if (command instanceof TrainingCoordinator.OthersStart) {
+                node.tell(new NodeActor.Told(new NodeEvent.OthersStart()));
+            }
+            coordinator.tell(command);
+            return again;
+        }
     }
 
     /** The transport of a node's tensors, and the connections by which the others notice its end. */
