@@ -18,6 +18,7 @@ import dev.troupe.rank.fault.ProcessDamage;
 import dev.troupe.rank.group.NodeGroups;
 import dev.troupe.rank.group.RankGroups;
 import dev.troupe.rank.snapshot.Snapshots;
+import dev.troupe.rank.trace.Pauses;
 import dev.troupe.run.actor.CoordinatorSetup;
 import dev.troupe.run.actor.Neighbours;
 import dev.troupe.run.actor.NodeSetup;
@@ -136,16 +137,17 @@ public final class TrainingRun {
         Duration timeout = run.spec().transport().timeout();
         NodeGroups groups = NodeGroups.ofOneNode(run.plan().ranks(), groupDeadline(run));
         Optional<Snapshots> snapshots = snapshots(run, false);
+        Pauses pauses = new Pauses();
         FaultInjector faults = FaultInjector.of(run.spec().faults(), directory.path(), ONLY_NODE, new ProcessDamage());
         NodeSetup node = new NodeSetup(ONLY_NODE, Map.of(), timeout, run.plan().stepsPerPass(), Neighbours.none(),
                 () -> warmUp,
                 path -> context(run, path, faulty(run, transport, faults), groups, snapshots, new CopyRoutes(),
-                        gradients,
-                        faults),
+                        gradients, pauses, faults),
                 transport,
                 () -> {
                     groups.close();
                     snapshots.ifPresent(Snapshots::close);
+                    pauses.close();
                 }, new NodeSetup.Reports(position, outcome::complete, Optional.empty()));
         List<Integer> ranks = IntStream.range(0, run.plan().rankCount()).boxed().toList();
         CoordinatorSetup setup = CoordinatorOf.run(run,
@@ -180,13 +182,14 @@ public final class TrainingRun {
 
     /** Returns the shared objects of a node's ranks in a run that writes to a directory. */
     public static NodeContext context(PreparedRun run, Path directory, Transport transport, RankGroups groups,
-            Optional<Snapshots> snapshots, CopyRoutes copies, Optional<GradientDump> gradients, FaultInjector faults) {
+            Optional<Snapshots> snapshots, CopyRoutes copies, Optional<GradientDump> gradients, Pauses pauses,
+            FaultInjector faults) {
         return new NodeContext(run.plan(), new NodeContext.Links(transport, groups),
                 new NodeContext.Devices(run.engine()::open, run.engine()::clock),
                 new NodeContext.Start(run.start().weights(), run.start().resumed(), run.stepsDone()),
                 new NodeContext.Data(run.batches(), run.validation()),
                 new NodeContext.Recovery(snapshots, copies, run.warmsUp()), checkpoints(run, directory), gradients,
-                run.pauses(), faults);
+                pauses.watched(), faults);
     }
 
     private static Transport faulty(PreparedRun run, Transport transport, FaultInjector faults) {

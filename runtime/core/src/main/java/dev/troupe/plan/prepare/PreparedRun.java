@@ -12,7 +12,6 @@ import dev.troupe.plan.directory.RunDirectory;
 import dev.troupe.plan.error.UserErrors;
 import dev.troupe.plan.memory.MachineMemory;
 import dev.troupe.plan.memory.MemoryPlan;
-import dev.troupe.rank.trace.Pauses;
 import dev.troupe.tokenizer.Tokenizer;
 import dev.troupe.transport.NamedMessages;
 import java.util.Optional;
@@ -29,7 +28,6 @@ public final class PreparedRun implements AutoCloseable {
     private final boolean beginsAgain;
     private final Set<Long> checkpointsFound;
     private final boolean hasRoomToWarmUp;
-    private final Pauses pauses = new Pauses();
     private final NamedMessages faultyMessages = new NamedMessages();
 
     private PreparedRun(SizedRun sized, boolean beginsAgain) {
@@ -157,11 +155,6 @@ public final class PreparedRun implements AutoCloseable {
         return planned().keepsCopies() && spec().recovery().warmStandby() && hasRoomToWarmUp;
     }
 
-    /** Returns the pauses of this process, from the first call on. */
-    public Pauses pauses() {
-        return pauses.watched();
-    }
-
     /** Returns the messages that the run's faults lose or damage on their way, which the transport asks for. */
     public NamedMessages faultyMessages() {
         return faultyMessages;
@@ -169,7 +162,6 @@ public final class PreparedRun implements AutoCloseable {
 
     @Override
     public void close() {
-        pauses.close();
         opened().close();
     }
 }

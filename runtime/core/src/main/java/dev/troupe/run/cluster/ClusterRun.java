@@ -18,6 +18,7 @@ import dev.troupe.rank.fault.FaultInjector;
 import dev.troupe.rank.fault.FaultyTransport;
 import dev.troupe.rank.group.NodeGroups;
 import dev.troupe.rank.snapshot.Snapshots;
+import dev.troupe.rank.trace.Pauses;
 import dev.troupe.run.CoordinatorOf;
 import dev.troupe.run.LateListener;
 import dev.troupe.run.RunActors;
@@ -112,7 +113,7 @@ public final class ClusterRun {
                     new ClusterNeighbours(cluster, run.plan(), self, resources.door()), kernels,
                     named -> TrainingRun.context(run, KeyFile.requireOwn(directory, named),
                             faulty(run, self, resources.transport(), faults, damage), resources.groups(),
-                            resources.snapshots(), resources.routes(), Optional.empty(), faults),
+                            resources.snapshots(), resources.routes(), Optional.empty(), resources.pauses(), faults),
                     resources.transport(), resources::release,
                     new NodeSetup.Reports(position, outcome::complete, Optional.of(why -> {
                         position.log("cannot use its device again: " + why);
@@ -249,9 +250,8 @@ public final class ClusterRun {
 
     /** The transport of a node's tensors, and the connections by which the others notice its end. */
     private record Resources(DataPort port, LivenessConnections connections, Optional<SharedDriver> driver,
-            Transport transport,
-            NodeGroups groups,
-            Optional<Snapshots> snapshots, CopyRoutes routes, Optional<SnapshotCopies> copies) {
+            Transport transport, NodeGroups groups, Optional<Snapshots> snapshots, CopyRoutes routes,
+            Optional<SnapshotCopies> copies, Pauses pauses) {
         static Resources open(PreparedRun run, NodeSpec self, RunKey key) {
             ClusterSpec cluster = run.spec().cluster().orElseThrow();
             DataPort port = listen(self, key);
@@ -299,7 +299,7 @@ public final class ClusterRun {
                     return new Resources(port, connections, driver, transport,
                             NodeGroups.connect(run.plan().ranks(), nodes,
                                     directory, between, TrainingRun.groupDeadline(run)),
-                            snapshots, routes, copies);
+                            snapshots, routes, copies, new Pauses());
                 } catch (RuntimeException failure) {
                     transport.close();
                     throw failure;
@@ -320,6 +320,7 @@ public final class ClusterRun {
             groups.close();
             copies.ifPresent(SnapshotCopies::close);
             snapshots.ifPresent(Snapshots::close);
+            pauses.close();
             driver.ifPresent(SharedDriver::close);
             connections.close();
         }
