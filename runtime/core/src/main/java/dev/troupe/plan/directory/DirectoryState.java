@@ -48,12 +48,12 @@ sealed interface DirectoryState {
         if (RunDirectory.isFree(path)) {
             return new Free();
         }
-        return RunDirectory.isLocked(path) ? new Live() : ofFiles(path);
+        return RunLock.isTaken(path) ? new Live() : ofFiles(path);
     }
 
     /** Returns the state of a directory that a run of this process has locked, as it was before. */
     static DirectoryState underLock(Path path) {
-        return RunDirectory.holdsOnly(path, Set.of(RunDirectory.LOGS, RunDirectory.LOCK, RunDirectory.KEY))
+        return RunDirectory.holdsOnly(path, Set.of(RunDirectory.LOGS, RunLock.FILE, RunDirectory.KEY))
                 ? new Free()
                 : ofFiles(path);
     }
@@ -62,7 +62,7 @@ sealed interface DirectoryState {
         OptionalLong newest = Checkpoint.newestSteps(path);
         // A free lock file was left by a killed process. An experiment of chaos or compare has only a configuration.
         boolean isRun = newest.isPresent() || Files.exists(path.resolve(METRICS))
-                || Files.exists(path.resolve(RunDirectory.LOCK));
+                || Files.exists(path.resolve(RunLock.FILE));
         if (!isRun) {
             return new Foreign();
         }

@@ -5,21 +5,13 @@ import dev.troupe.plan.UsageException;
 import dev.troupe.plan.checkpoint.Checkpoint;
 import dev.troupe.plan.checkpoint.CheckpointStore;
 import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
-import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
@@ -35,23 +27,17 @@ public final class RunDirectory implements AutoCloseable {
     public static final String CONFIG = "config.conf";
     /** The name of the folder of the nodes' logs. */
     public static final String LOGS = "logs";
-    static final String LOCK = "run.lock";
     /** The name of the key by which the processes of a run over several JVMs know each other. */
     public static final String KEY = "run.key";
     private static final Logger LOG = LoggerFactory.getLogger(RunDirectory.class);
     private static final Duration LOOK_AGAIN = Duration.ofMillis(100);
 
-    /** The directories that runs of this process have locked: the system gives up a lock when any channel of it closes. */
-    private static final Set<Path> LOCKED_HERE = ConcurrentHashMap.newKeySet();
-
     private final Path path;
-    private final Path real;
-    private final FileChannel channel;
+    private final RunLock lock;
 
-    private RunDirectory(Path path, Path real, FileChannel channel) {
+    private RunDirectory(Path path, RunLock lock) {
         this.path = path;
-        this.real = real;
-        this.channel = channel;
+        this.lock = lock;
     }
 
     /**
@@ -208,16 +194,10 @@ public final class RunDirectory implements AutoCloseable {
     public static RunDirectory open(Path path) {
         try {
             make(path);
-            Path real = path.toRealPath();
-            if (!LOCKED_HERE.add(real)) {
-                throw inUse(path);
-            }
-            try {
-                return locked(path, real);
-            } catch (IOException | RuntimeException unlocked) {
-                LOCKED_HERE.remove(real);
-                throw unlocked;
-            }
+            return new RunDirectory(path,
+                    RunLock.take(path).orElseThrow(() -> new UsageException("the output directory "
+                            + path
+                            + " is in use: another run writes to it; wait for its end, or choose another with --out")));
         } catch (IOException failure) {
             throw unwritable(path, failure);
         }
@@ -240,44 +220,6 @@ public final class RunDirectory implements AutoCloseable {
         });
     }
 
-    private static RunDirectory locked(Path path, Path real) throws IOException {
-        Path file = path.resolve(LOCK);
-        // The file has to be there before its key is read.
-        FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE).close();
-        Optional<Object> key = keyOf(file);
-        FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-        // A run deletes its file before it gives up the lock, and the lock of a deleted file keeps nobody out.
-        if (tryLock(channel) == null || !keyOf(file).equals(key)) {
-            channel.close();
-            throw inUse(path);
-        }
-        LockHolder.write(channel);
-        return new RunDirectory(path, real, channel);
-    }
-
-    /** Tells a file from others that have had its name; empty if there is none, or the system has no such keys. */
-    private static Optional<Object> keyOf(Path file) throws IOException {
-        try {
-            return Optional.ofNullable(Files.readAttributes(file, BasicFileAttributes.class).fileKey());
-        } catch (NoSuchFileException _) {
-            return Optional.empty();
-        }
-    }
-
-    private static UsageException inUse(Path path) {
-        return new UsageException("the output directory " + path
-                + " is in use: another run writes to it; wait for its end, or choose another with --out");
-    }
-
-    /** Whether a run of this process has the lock. The file is not opened then: to close it would give up the lock. */
-    private static boolean isLockedHere(Path path) {
-        try {
-            return LOCKED_HERE.contains(path.toRealPath());
-        } catch (IOException _) {
-            return false; // there is no such directory
-        }
-    }
-
     /**
      * Locks the directory of a run that continues after the process that held the lock has ended, or is about to end. A
      * process that does not end, since it is stopped or hangs, is killed if it is of this machine: the cluster has
@@ -294,9 +236,7 @@ public final class RunDirectory implements AutoCloseable {
                 return open(path);
             } catch (UsageException inUse) {
                 if (System.nanoTime() - sinceNanos > patience.toNanos()) {
-                    Optional<LockHolder> holder = isLockedHere(path)
-                            ? Optional.empty()
-                            : LockHolder.read(path.resolve(LOCK));
+                    Optional<LockHolder> holder = RunLock.otherHolder(path);
                     if (isKilled || !holder.map(LockHolder::kill).orElse(false)) {
                         throw inUse;
                     }
@@ -312,19 +252,7 @@ public final class RunDirectory implements AutoCloseable {
 
     /** Marks the run as over, so that no process kills this one while it writes the last files. */
     public void keepToTheEnd() {
-        LockHolder.erase(channel);
-    }
-
-    /** Whether a run holds the lock now. */
-    static boolean isLocked(Path path) {
-        if (isLockedHere(path)) {
-            return true;
-        }
-        try (FileChannel channel = FileChannel.open(path.resolve(LOCK), StandardOpenOption.WRITE)) {
-            return tryLock(channel) == null;
-        } catch (IOException _) {
-            return false; // no run has ever locked it, or it is no directory
-        }
+        lock.eraseHolder();
     }
 
     /**
@@ -332,19 +260,7 @@ public final class RunDirectory implements AutoCloseable {
      * taken; a process of this machine that was killed is known to be gone, one of another machine is not.
      */
     public static boolean isHeld(Path path) {
-        if (isLockedHere(path)) {
-            return true;
-        }
-        Path lock = path.resolve(LOCK);
-        return Files.exists(lock) && !LockHolder.read(lock).map(LockHolder::isGone).orElse(false);
-    }
-
-    private static FileLock tryLock(FileChannel channel) throws IOException {
-        try {
-            return channel.tryLock();
-        } catch (OverlappingFileLockException _) {
-            return null; // a run of this very process
-        }
+        return RunLock.isHeld(path);
     }
 
     public Path path() {
@@ -378,13 +294,6 @@ public final class RunDirectory implements AutoCloseable {
 
     @Override
     public void close() {
-        try {
-            Files.deleteIfExists(path.resolve(LOCK));
-            channel.close();
-        } catch (IOException failure) {
-            throw new UncheckedIOException(failure);
-        } finally {
-            LOCKED_HERE.remove(real);
-        }
+        lock.close();
     }
 }
