@@ -26,7 +26,8 @@ public sealed interface Placement permits Laps, Replicas {
 
     /** Returns the stages that a rank holds, ascending. */
     default List<Integer> stagesOf(int rank, int rankCount, int stageCount) {
-        return IntStream.range(0, stageCount).filter(stage -> ranksOf(stage, rankCount).contains(rank)).boxed()
-                .toList();
+        return IntStream.range(0, stageCount).filter(stage -> replicas(stage) == 1
+                ? rankOf(stage, 0, rankCount) == rank
+                : ranksOf(stage, rankCount).contains(rank)).boxed().toList();
     }
 }

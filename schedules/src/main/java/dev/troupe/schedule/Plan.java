@@ -4,6 +4,7 @@ import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * The actions of every rank in one step, in order: the schedule for given numbers of ranks, stages and microbatches. A plan
@@ -219,10 +220,10 @@ public record Plan(String name, int rankCount, int stageCount, int microbatchCou
         return microbatchCount / stepCount; // exact, see the constructor
     }
 
-    /** Returns whether a stage computes its forwards again before their gradients arrive: all of them or none. */
-    public boolean replaysAhead(int stage) {
-        return ranksOf(stage).stream().flatMap(rank -> rows.get(rank).stream())
-                .anyMatch(action -> action.kind() == Kind.RECOMPUTE && action.stage() == stage);
+    /** Returns the stages that compute their forwards again before their gradients arrive: all of them or none. */
+    public Set<Integer> stagesThatReplay() {
+        return rows.stream().flatMap(List::stream).filter(action -> action.kind() == Kind.RECOMPUTE)
+                .map(Action::stage).collect(Collectors.toSet());
     }
 
     /** Returns the stage at the other end of a message; {@link StageGraph#NONE} if there is none. */

@@ -13,6 +13,15 @@ final class PlanCsv {
     private static final String BYTE_ORDER_MARK = "\uFEFF";
     private static final String PAIR_END = ")OVERLAP_F_B";
 
+    // What a run has at most, so that a text of any size is answered within seconds.
+    private static final int MOST_RANKS = 4096;
+    private static final int MOST_STAGES = 65_536;
+    private static final int MOST_FORWARDS = 1 << 20;
+    private static final int MOST_ACTIONS = 6 * MOST_FORWARDS;
+    /** The characters of a cell: a pair of numbers of nine digits has some ninety. */
+    private static final int LONGEST_CELL = 100;
+    private static final int LONGEST_QUOTE = 40;
+
     private PlanCsv() {
     }
 
@@ -40,6 +49,11 @@ final class PlanCsv {
         Plan plan(String name, Placement placement) {
             int stageCount = 1 + rows.stream().flatMap(List::stream).mapToInt(Action::stage).max().orElse(0);
             int microbatchCount = 1 + largest(true);
+            if ((long) stageCount * microbatchCount > MOST_FORWARDS) {
+                throw tooLarge(name,
+                        Plan.count(stageCount, "stage") + " and " + Plan.count(microbatchCount, "microbatch"),
+                        MOST_FORWARDS + " forwards, a stage and a microbatch each");
+            }
             return new Plan(name, rows.size(), stageCount, microbatchCount, stepCount(), placement, rows, overlaps,
                     StageGraph.chain(stageCount));
         }
@@ -96,43 +110,68 @@ final class PlanCsv {
 
     static Rows read(String name, String csv) {
         List<String> lines = (csv.startsWith(BYTE_ORDER_MARK) ? csv.substring(1) : csv).stripTrailing().lines()
-                .toList();
+                .limit(MOST_RANKS + 1L).toList();
         if (lines.isEmpty()) {
             throw new PlanException("Plan \"" + name + "\" is empty: write one line for each rank.");
         }
+        if (lines.size() > MOST_RANKS) {
+            throw tooLarge(name, "more than " + MOST_RANKS + " lines", MOST_RANKS + " ranks, a line each");
+        }
         List<List<Action>> rows = new ArrayList<>();
         Set<Place> overlaps = new HashSet<>();
+        int actions = 0;
         for (int rank = 0; rank < lines.size(); rank++) {
             rows.add(readLine(name, rank, lines.get(rank), overlaps));
+            actions += rows.getLast().size();
+            if (actions > MOST_ACTIONS) {
+                throw tooLarge(name, actions + " actions up to line " + (rank + 1), MOST_ACTIONS + " actions");
+            }
         }
         return new Rows(rows, overlaps);
     }
 
+    private static PlanException tooLarge(String name, String found, String most) {
+        return new PlanException("Plan \"" + name + "\" has " + found + ", but a plan has at most " + most
+                + ": take a smaller one.");
+    }
+
     private static List<Action> readLine(String name, int rank, String line, Set<Place> overlaps) {
         List<Action> row = new ArrayList<>();
-        String[] cells = line.split(",", -1);
-        for (int i = 0; i < cells.length; i++) {
+        int begin = 0;
+        // Cell by cell, since the cells of a long line take far more memory than the line.
+        for (int cell = 1; begin <= line.length(); cell++) {
+            int comma = line.indexOf(',', begin);
+            int end = comma < 0 ? line.length() : comma;
             try {
-                String cell = unquoted(cells[i].strip());
-                if (cell.isEmpty()) {
-                    continue;
-                }
-                if (cell.startsWith("(")) {
-                    overlaps.add(new Place(rank, row.size()));
-                    row.addAll(readPair(cell));
-                } else {
-                    row.add(Action.parse(cell));
-                }
+                readCell(unquoted(line.substring(begin, end).strip()), rank, row, overlaps);
             } catch (PlanException e) {
                 throw new PlanException(
-                        "Plan \"" + name + "\", line " + (rank + 1) + ", cell " + (i + 1) + ": " + e.getMessage());
+                        "Plan \"" + name + "\", line " + (rank + 1) + ", cell " + cell + ": " + e.getMessage());
             }
+            begin = end + 1;
         }
         if (row.isEmpty()) {
             throw new PlanException("Plan \"" + name + "\", line " + (rank + 1)
                     + ": there is no action for this rank; every line is a rank, so take out empty lines.");
         }
         return row;
+    }
+
+    private static void readCell(String cell, int rank, List<Action> row, Set<Place> overlaps) {
+        if (cell.length() > LONGEST_CELL) {
+            throw new PlanException("\"" + cell.substring(0, LONGEST_QUOTE) + "...\" is no action, since it has "
+                    + cell.length() + " characters: write stage, kind and microbatch, as in 2F0.");
+        }
+        if (cell.startsWith("(")) {
+            overlaps.add(new Place(rank, row.size()));
+            row.addAll(readPair(cell));
+        } else if (!cell.isEmpty()) {
+            row.add(Action.parse(cell));
+        }
+        if (!cell.isEmpty() && row.getLast().stage() >= MOST_STAGES) {
+            throw new PlanException(row.getLast() + " names stage " + row.getLast().stage()
+                    + ", but a plan has at most " + MOST_STAGES + " stages: take a smaller one.");
+        }
     }
 
     /** Removes quotes as Python's csv module does; some spreadsheets write them. */

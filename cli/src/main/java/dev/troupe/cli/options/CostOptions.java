@@ -22,7 +22,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
-import java.util.stream.IntStream;
+import java.util.Set;
 import picocli.CommandLine.Option;
 
 /** The times of actions and messages of a simulated plan, in a unit of the user's own. */
@@ -88,11 +88,14 @@ public final class CostOptions {
         }
         Hop way = way();
         long bytes = messageBytes == null ? 0 : messageBytes;
+        Set<Integer> replaying = plan.stagesThatReplay();
         List<StageCost> costs = new ArrayList<>();
         for (List<Double> stage : stages) {
-            double again = recompute != null ? recompute : replaysAny(plan) ? stage.getFirst() : 0;
+            double again = recompute != null
+                    ? recompute
+                    : recomputeAhead || !replaying.isEmpty() ? stage.getFirst() : 0;
             costs.add(new StageCost(nanos(stage.get(0)), nanos(stage.get(1)), nanos(stage.get(2)), bytes)
-                    .replaying(nanos(again), plan.replaysAhead(costs.size())));
+                    .replaying(nanos(again), replaying.contains(costs.size())));
         }
         return new Costs(costs, (_, _) -> way);
     }
@@ -107,17 +110,13 @@ public final class CostOptions {
         PlanningProblem problem = LayoutByCosts.onEqualMachines(units, plan.rankCount(), way);
         Candidate best = new SimulatedPartition(problem)
                 .refine(new Candidate(plan, Borders.uniform(units.size(), plan.stageCount())));
+        Set<Integer> replaying = plan.stagesThatReplay();
         List<StageCost> costs = new ArrayList<>();
         for (StageCost stage : problem.costs(best).stages()) {
-            long again = recompute != null ? nanos(recompute) : replaysAny(plan) ? stage.forwardNanos() : 0;
-            costs.add(stage.replaying(again, plan.replaysAhead(costs.size())));
+            long again = recompute != null ? nanos(recompute) : recomputeAhead || !replaying.isEmpty() ? stage.forwardNanos() : 0;
+            costs.add(stage.replaying(again, replaying.contains(costs.size())));
         }
         return new Costs(costs, (_, _) -> way);
-    }
-
-    private boolean replaysAny(Plan plan) {
-        return recomputeAhead
-                || IntStream.range(0, plan.stageCount()).anyMatch(plan::replaysAhead);
     }
 
     private static long nanos(double units) {

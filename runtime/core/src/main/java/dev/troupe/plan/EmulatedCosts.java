@@ -92,7 +92,7 @@ public final class EmulatedCosts implements WorkCosts {
 
     public static EmulatedCosts of(EmulatedSpec spec, TrainingPlan plan) {
         return new EmulatedCosts(spec, plan.partition(), plan.stageSettings(),
-                stage -> plan.training().plan().replaysAhead(stage));
+                plan.training().plan().stagesThatReplay()::contains);
     }
 
     /** Returns the model's own costs on a device of 10^9 operations per second. */

@@ -5,6 +5,7 @@ import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.Place;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanException;
+import java.util.Set;
 
 /** The check that each stage does all its work for each microbatch, once, in a possible order within its rank. */
 final class ComputeCheck {
@@ -18,15 +19,15 @@ final class ComputeCheck {
 
     void run() {
         Plan plan = index.plan();
+        Set<Integer> replaying = plan.stagesThatReplay();
         for (int stage = 0; stage < plan.stageCount(); stage++) {
-            boolean replaysAhead = plan.replaysAhead(stage);
             for (int microbatch = 0; microbatch < plan.microbatchCount(); microbatch++) {
                 Action forward = new Action(stage, Kind.FORWARD, microbatch);
                 requireForward(forward);
                 switch (purpose) {
                     case TRAINING -> {
                         requireBackward(forward);
-                        if (replaysAhead) {
+                        if (replaying.contains(stage)) {
                             requireReplay(forward);
                         }
                     }

@@ -18,6 +18,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
+import java.util.SequencedSet;
 import java.util.Set;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
@@ -27,6 +28,9 @@ import java.util.stream.Collectors;
  * enough: rows and the order on an edge are fixed, so that a deadlock does not depend on the speed of ranks.
  */
 final class DryRun {
+    /** The most ranks of a deadlock that a refusal shows; the grid marks as many. */
+    private static final int MOST_WAITS = 16;
+
     private final PlanIndex index;
     private final Plan plan;
     private final boolean withMessages;
@@ -34,6 +38,7 @@ final class DryRun {
     private final int[] positions;
     /** By step, the actions on which its decision depends: its norms, and the gradients of the weights themselves. */
     private final List<List<Work>> measured;
+    private final int[] measuredUntil;
     /** The kind of action in which the replicas of a stage add up their gradients. */
     private final Kind meeting;
     private final Set<Work> done = new HashSet<>();
@@ -54,6 +59,7 @@ final class DryRun {
         this.creditsPerEdge = creditsPerEdge;
         this.positions = new int[plan.rankCount()];
         this.measured = measured(plan);
+        this.measuredUntil = new int[plan.stepCount()];
         this.meeting = plan.rows().stream().flatMap(List::stream).anyMatch(each -> each.kind() == Kind.REDUCE_GRAD)
                 ? Kind.REDUCE_GRAD
                 : Kind.UPDATE;
@@ -175,9 +181,17 @@ final class DryRun {
             }
         }
         return kind.resource() == Resource.DECISION && plan.updateAwaitsAll(plan.stepOf(action))
-                ? measured.get(plan.stepOf(action)).stream().filter(each -> !done.contains(each)).findFirst()
-                        .orElse(null)
+                ? firstUnmeasured(plan.stepOf(action))
                 : null;
+    }
+
+    /** Returns the first action of a step that is not done and on which its decision depends; null if all are done. */
+    private Work firstUnmeasured(int step) {
+        List<Work> all = measured.get(step);
+        while (measuredUntil[step] < all.size() && done.contains(all.get(measuredUntil[step]))) {
+            measuredUntil[step]++; // what is done stays done
+        }
+        return measuredUntil[step] < all.size() ? all.get(measuredUntil[step]) : null;
     }
 
     private Work notDone(Action action) {
@@ -243,21 +257,23 @@ final class DryRun {
      * credit that only the receiver can free. So the waits form a cycle, which the refusal shows.
      */
     private PlanException stuck(int first) {
-        List<Integer> path = new ArrayList<>();
+        SequencedSet<Integer> path = new LinkedHashSet<>();
         int rank = first;
-        while (!path.contains(rank)) {
-            path.add(rank);
+        while (path.add(rank)) {
             rank = rankWaitedFor(rank);
         }
-        List<Integer> circle = path.subList(path.indexOf(rank), path.size());
+        int end = rank;
+        List<Integer> circle = path.stream().dropWhile(each -> each != end).toList();
         List<String> waits = new ArrayList<>();
         List<Mark> marks = new ArrayList<>();
-        for (int waiting : circle) {
+        for (int waiting : circle.subList(0, Math.min(circle.size(), MOST_WAITS))) {
             String wait = waitOf(waiting);
             waits.add("rank " + waiting + " at " + current(waiting) + " waits for " + wait);
             marks.add(new Mark(new Place(waiting, positions[waiting]), "waits for " + wait));
         }
-        return new PlanException("Plan \"" + plan.name() + "\" deadlocks: " + String.join("; ", waits) + ": "
+        int more = circle.size() - waits.size();
+        return new PlanException("Plan \"" + plan.name() + "\" deadlocks: " + String.join("; ", waits)
+                + (more > 0 ? "; and " + more + " more ranks wait, the last for rank " + circle.getFirst() : "") + ": "
                 + remedyFor(circle) + ".", plan, marks);
     }
 

@@ -5,6 +5,7 @@ import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.StageGraph;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Collectors;
 
 /**
@@ -46,15 +47,16 @@ final class StepCheck {
 
     void run() {
         boolean updates = plan.rows().stream().flatMap(List::stream).anyMatch(StepCheck::isOfTraining);
+        List<Map<Integer, List<Action>>> ofStages = plan.rows().stream()
+                .map(row -> row.stream().collect(Collectors.groupingBy(Action::stage))).toList();
         for (int stage = 0; stage < plan.stageCount(); stage++) {
             for (int rank : plan.ranksOf(stage)) {
-                run(rank, stage, updates);
+                run(rank, stage, ofStages.get(rank).getOrDefault(stage, List.of()), updates);
             }
         }
     }
 
-    private void run(int rank, int stage, boolean updates) {
-        List<Action> row = plan.rows().get(rank).stream().filter(action -> action.stage() == stage).toList();
+    private void run(int rank, int stage, List<Action> row, boolean updates) {
         if (updates) {
             requireAll(rank, stage, row);
         }

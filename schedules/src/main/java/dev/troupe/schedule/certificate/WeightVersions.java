@@ -2,10 +2,12 @@ package dev.troupe.schedule.certificate;
 
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
+import dev.troupe.schedule.Place;
 import dev.troupe.schedule.Plan;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
@@ -28,7 +30,12 @@ public record WeightVersions(List<Integer> liveVersions, List<Integer> liveGradi
     }
 
     static WeightVersions of(Plan plan) {
-        List<Lives> stages = IntStream.range(0, plan.stageCount()).mapToObj(stage -> new Lives(plan, stage)).toList();
+        List<Map<Integer, List<Place>>> places = IntStream.range(0, plan.rankCount())
+                .mapToObj(rank -> IntStream.range(0, plan.length(rank)).mapToObj(position -> new Place(rank, position))
+                        .collect(Collectors.groupingBy(place -> plan.at(place).stage())))
+                .toList();
+        List<Lives> stages = IntStream.range(0, plan.stageCount()).mapToObj(stage -> new Lives(plan, stage,
+                places.get(plan.ranksOf(stage).getFirst()).getOrDefault(stage, List.of()))).toList();
         return new WeightVersions(stages.stream().map(lives -> lives.versions.most()).toList(),
                 stages.stream().map(lives -> lives.gradients.most()).toList(),
                 stages.stream().map(lives -> lives.staleness).toList());
@@ -41,22 +48,20 @@ public record WeightVersions(List<Integer> liveVersions, List<Integer> liveGradi
         private final int firstVersion;
         private final int staleness;
 
-        Lives(Plan plan, int stage) {
+        Lives(Plan plan, int stage, List<Place> places) {
             this.firstVersion = plan.firstVersion();
-            List<Action> row = plan.rows().get(plan.ranksOf(stage).getFirst());
-            this.staleness = row.stream().filter(action -> action.stage() == stage && action.namesVersion())
+            this.staleness = places.stream().map(plan::at).filter(Action::namesVersion)
                     .mapToInt(
                             action -> firstVersion + plan.updatesBefore(stage, plan.stepOf(action)) - action.version())
                     .max().orElse(0);
             useAll(firstVersion, plan.continues() ? staleness : 0, 0);
-            for (int position = 0; position < row.size(); position++) {
-                Action action = row.get(position);
-                if (action.stage() == stage) {
-                    take(action, plan.updatesBefore(stage, plan.stepOf(action)), position);
-                }
+            for (Place place : places) {
+                Action action = plan.at(place);
+                take(action, plan.updatesBefore(stage, plan.stepOf(action)), place.position());
             }
             if (plan.continues()) {
-                useAll(firstVersion + plan.updatesBefore(stage, plan.stepCount()), staleness, row.size());
+                useAll(firstVersion + plan.updatesBefore(stage, plan.stepCount()), staleness,
+                        plan.length(plan.ranksOf(stage).getFirst()));
             }
         }
 
@@ -92,8 +97,18 @@ public record WeightVersions(List<Integer> liveVersions, List<Integer> liveGradi
 
         /** Returns the most copies in use at one position; the number is largest at the beginning of a copy. */
         int most() {
-            return first.values().stream().mapToInt(position -> (int) first.keySet().stream()
-                    .filter(copy -> first.get(copy) <= position && position <= last.get(copy)).count()).max().orElse(0);
+            int[] ends = last.values().stream().mapToInt(Integer::intValue).sorted().toArray();
+            int begun = 0;
+            int ended = 0;
+            int most = 0;
+            for (int position : first.values().stream().sorted().toList()) {
+                begun++;
+                while (ends[ended] < position) {
+                    ended++;
+                }
+                most = Math.max(most, begun - ended);
+            }
+            return most;
         }
     }
 }

@@ -18,6 +18,9 @@ import java.nio.file.Path;
  * @param path the file; its text is read when a plan is asked for
  */
 public record PlanFile(Path path) implements Schedule {
+    /** The largest plans that a run can have are half as long. */
+    private static final long MOST_BYTES = 1 << 27;
+
     @Override
     public String name() {
         return path.toString();
@@ -33,6 +36,10 @@ public record PlanFile(Path path) implements Schedule {
             throw new PlanException("The plan file \"" + path + "\" is no regular file: save it as one.");
         }
         try {
+            if (Files.exists(path) && Files.size(path) > MOST_BYTES) {
+                throw new PlanException("The plan file \"" + path + "\" has " + Files.size(path)
+                        + " bytes, but a plan has at most " + MOST_BYTES + ": take a smaller one.");
+            }
             return new RemoveTransfers().apply(Plan.fromCsv(name(), Files.readString(path, StandardCharsets.UTF_8)));
         } catch (NoSuchFileException e) {
             throw new PlanException("There is no plan file \"" + path + "\": give the path of a CSV file, or one of "

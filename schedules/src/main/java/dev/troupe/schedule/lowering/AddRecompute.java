@@ -29,8 +29,9 @@ import java.util.stream.IntStream;
 public record AddRecompute() implements LoweringPass {
     @Override
     public Plan apply(Plan plan) {
+        Set<Integer> replaying = plan.stagesThatReplay();
         Set<Integer> waiting = IntStream.range(0, plan.stageCount())
-                .filter(stage -> !plan.replaysAhead(stage) && plan.needsMessage(new Action(stage, Kind.RECV_B, 0)))
+                .filter(stage -> !replaying.contains(stage) && plan.needsMessage(new Action(stage, Kind.RECV_B, 0)))
                 .boxed().collect(Collectors.toSet());
         Set<Place> overlaps = new HashSet<>();
         List<List<Action>> rows = new ArrayList<>();

@@ -42,8 +42,10 @@ public record RemoveTransfers() implements LoweringPass {
         }
         Plan computing = plan.withRows(rows, overlaps);
         Plan lowered = new AddTransfers().apply(computing);
+        boolean hasMessages = plan.rows().stream().flatMap(List::stream)
+                .anyMatch(action -> action.kind().isTransfer());
         for (int rank = 0; rank < plan.rankCount(); rank++) {
-            new Check(plan, rank).run(lowered);
+            new Check(plan, rank).run(lowered, hasMessages);
         }
         return computing;
     }
@@ -88,17 +90,16 @@ public record RemoveTransfers() implements LoweringPass {
             }
         }
 
-        void run(Plan lowered) {
-            requireMessages(lowered.rows().get(rank));
+        /** Checks the row; a plan without any message is accepted, since the run adds them. */
+        void run(Plan lowered, boolean hasMessages) {
+            if (hasMessages) {
+                requireMessages(lowered.rows().get(rank));
+            }
             row.stream().filter(action -> action.kind().isTransfer()).forEach(this::requireOrder);
             requireGroups();
         }
 
-        /** Checks the messages; a plan without any message is accepted, since the run adds them. */
         private void requireMessages(List<Action> lowered) {
-            if (plan.rows().stream().flatMap(List::stream).noneMatch(action -> action.kind().isTransfer())) {
-                return;
-            }
             Set<Action> expected = new HashSet<>(lowered);
             row.stream().filter(action -> action.kind().isTransfer() && !expected.contains(action)).findFirst()
                     .ifPresent(extra -> {

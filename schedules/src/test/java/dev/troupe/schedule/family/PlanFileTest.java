@@ -11,11 +11,17 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.function.IntFunction;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 @Tag("plan")
 class PlanFileTest {
@@ -126,6 +132,39 @@ class PlanFileTest {
         PlanException refusal = assertThrows(PlanException.class, () -> new PlanFile(file).plan(2, 1, 4));
         assertEquals("The plan file \"" + file + "\" is for P = 2, V = 1, M = 1, but was asked for P = 2, V = 1, "
                 + "M = 4: ask for what the file has.", refusal.getMessage());
+    }
+
+    static Stream<Arguments> largePlans() {
+        return Stream.of(
+                Arguments.of(row(70_000, i -> i + "F0") + "," + row(70_000, i -> i + "B0"),
+                        ", line 1, cell 65537: 65536F0 names stage 65536, but a plan has at most 65536 stages: take a"
+                                + " smaller one."),
+                Arguments.of("999999999F0,999999999B0",
+                        ", line 1, cell 1: 999999999F0 names stage 999999999, but a plan"
+                                + " has at most 65536 stages: take a smaller one."),
+                Arguments.of("0F999999999,0B999999999,0UPDATE999999999",
+                        " has 1 stage and 1000000000 microbatches, but a"
+                                + " plan has at most 1048576 forwards, a stage and a microbatch each: take a smaller one."),
+                Arguments.of("0F0\n".repeat(70_000),
+                        " has more than 4096 lines, but a plan has at most 4096 ranks, a line"
+                                + " each: take a smaller one."),
+                Arguments.of("0F0" + ",0B0".repeat(7_000_000),
+                        " has 7000001 actions up to line 1, but a plan has at most"
+                                + " 6291456 actions: take a smaller one."),
+                Arguments.of("0" + "F".repeat(5_000_000) + "0", ", line 1, cell 1: \"0" + "F".repeat(39)
+                        + "...\" is no action, since it has 5000002 characters: write stage, kind and microbatch, as in"
+                        + " 2F0."));
+    }
+
+    private static String row(int count, IntFunction<String> action) {
+        return IntStream.range(0, count).mapToObj(action).collect(Collectors.joining(","));
+    }
+
+    @ParameterizedTest(name = "{index}")
+    @MethodSource("largePlans")
+    void shouldRefusePlansThatNoRunCanHave(String csv, String sentence) throws IOException {
+        Path file = write(csv);
+        assertRefused("Plan \"" + file + "\"" + sentence, file);
     }
 
     private Path write(String csv) throws IOException {

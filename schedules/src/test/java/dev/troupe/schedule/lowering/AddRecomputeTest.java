@@ -131,7 +131,7 @@ class AddRecomputeTest {
     private static Costs costs(Plan plan, long replay, long hop) {
         List<StageCost> stages = new ArrayList<>();
         for (int stage = 0; stage < plan.stageCount(); stage++) {
-            stages.add(new StageCost(1, 1, 1, 0).replaying(replay, plan.replaysAhead(stage)));
+            stages.add(new StageCost(1, 1, 1, 0).replaying(replay, plan.stagesThatReplay().contains(stage)));
         }
         return new Costs(stages, (_, _) -> new Hop(hop, Double.POSITIVE_INFINITY));
     }

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.IntFunction;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -36,7 +37,7 @@ final class SimulatedPlan implements RunPlan {
     private final List<RankMessages> messages = new ArrayList<>();
     private final List<Map<Integer, Map<Action, Integer>>> updatesBehind = new ArrayList<>();
     // By stage.
-    private final List<Boolean> replaysAhead;
+    private final Set<Integer> stagesThatReplay;
 
     /**
      * @param grid the ranks of each place
@@ -60,7 +61,7 @@ final class SimulatedPlan implements RunPlan {
             messages.add(RunPlan.super.messages(rank));
             updatesBehind.add(eachOf(stages.get(rank), stage -> RunPlan.super.updatesBehind(of, stage)));
         }
-        this.replaysAhead = each(stageCount(), training.plan()::replaysAhead);
+        this.stagesThatReplay = training.plan().stagesThatReplay();
     }
 
     private static <T> List<T> each(int count, IntFunction<T> of) {
@@ -120,7 +121,7 @@ final class SimulatedPlan implements RunPlan {
     }
 
     boolean replaysAhead(int stage) {
-        return replaysAhead.get(stage);
+        return stagesThatReplay.contains(stage);
     }
 
     int stageCount() {
