@@ -7,7 +7,6 @@ import dev.troupe.config.group.ParallelLayout;
 import dev.troupe.config.spec.EngineSpec;
 import dev.troupe.config.spec.TrainingSpec;
 import dev.troupe.config.value.Values;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -17,6 +16,7 @@ import java.util.stream.IntStream;
 /** The checks of the nodes of a cluster against each other and against the world size. */
 final class ClusterChecks {
     private static final String EMULATED = "emulated";
+    private static final int MOST_NUMBERED = 20;
 
     private final Values values;
     private final List<Draft> drafts;
@@ -49,25 +49,18 @@ final class ClusterChecks {
 
     /** Requires one spelling of each host, since nodes share a media driver if their hosts are the same word. */
     void hosts() {
-        for (int i = 0; i < drafts.size(); i++) {
-            Draft draft = drafts.get(i);
-            String host = draft.node().host();
-            if (!draft.values().sound("host")) {
-                continue;
+        Map<String, Draft> firsts = new HashMap<>();
+        for (Draft draft : drafts) {
+            Draft first = firsts.putIfAbsent(draft.node().machine(), draft);
+            if (first != null && draft.values().sound("host") && !first.node().host().equals(draft.node().host())) {
+                draft.values().report("host", first.node().host() + ", as " + first.values().name("host") + " has it",
+                        "write one host one way");
             }
-            drafts.subList(0, i).stream().filter(first -> first.node().isOn(host)).findFirst()
-                    .filter(first -> !first.node().host().equals(host))
-                    .ifPresent(first -> draft.values().report("host", first.node().host() + ", as "
-                            + first.values().name("host") + " has it", "write one host one way"));
         }
     }
 
     /** A use of a port by a node. */
     private record PortUse(Draft draft, String key, int port) {
-        boolean clashesWith(PortUse other) {
-            return port == other.port && draft.node().isOn(other.draft.node().host());
-        }
-
         String where() {
             return draft.values().name(key);
         }
@@ -75,7 +68,7 @@ final class ClusterChecks {
 
     /** Compares ports of TCP and of UDP alike, so that firewall rules and the file are easier to read. */
     void ports() {
-        List<PortUse> uses = new ArrayList<>();
+        Map<String, PortUse> firsts = new HashMap<>();
         for (Draft draft : drafts) {
             NodeSpec node = draft.node();
             for (PortUse use : List.of(new PortUse(draft, "control-port", node.controlPort()),
@@ -84,10 +77,11 @@ final class ClusterChecks {
                 if (use.port() == 0 || node.host().isEmpty() || !draft.values().sound(use.key())) {
                     continue;
                 }
-                uses.stream().filter(use::clashesWith).findFirst()
-                        .ifPresent(first -> draft.values().report(use.key(), "a port of its own on " + node.host(),
-                                use.port() + ", which " + first.where() + " has too", "choose another"));
-                uses.add(use);
+                PortUse first = firsts.putIfAbsent(node.machine() + ":" + use.port(), use);
+                if (first != null) {
+                    draft.values().report(use.key(), "a port of its own on " + node.host(),
+                            use.port() + ", which " + first.where() + " has too", "choose another");
+                }
             }
         }
     }
@@ -170,8 +164,10 @@ final class ClusterChecks {
     }
 
     private static String numbered(List<Integer> ranks) {
+        int more = ranks.size() - MOST_NUMBERED;
         return (ranks.size() == 1 ? "rank " : "ranks ")
-                + ranks.stream().map(String::valueOf).collect(Collectors.joining(", "));
+                + ranks.stream().limit(MOST_NUMBERED).map(String::valueOf).collect(Collectors.joining(", "))
+                + (more > 0 ? " and " + more + " more" : "");
     }
 
     /** Checks nodes that together hold every rank. */

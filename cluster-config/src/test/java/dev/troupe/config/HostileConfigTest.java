@@ -7,12 +7,16 @@ import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.config.problem.ConfigException;
+import dev.troupe.config.problem.Problem;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
@@ -102,6 +106,69 @@ class HostileConfigTest {
         String sentence = pipe + ": expected a configuration file, found a device or a pipe; save it as a file.";
         assertEquals(sentence, refusal(pipe));
         assertEquals(sentence, refusal(write("run.conf", "include \"pipe.conf\"")));
+    }
+
+    @Test
+    void shouldNameTheFirstOfManyProblems() throws IOException {
+        String nodes = IntStream.range(0, 9_000)
+                .mapToObj(node -> "{ name = n" + node + ", host = there, control-port = 11, data-port = 12 }")
+                .reduce("", (all, node) -> all + node + "\n");
+        List<String> lines = refusal(write("run.conf", "troupe.cluster.nodes = [\n" + nodes + "]\n")).lines().toList();
+        assertEquals(31, lines.size());
+        assertTrue(lines.getFirst().contains("nodes[1].control-port"), lines.getFirst());
+        assertTrue(lines.getLast().matches("\\.\\.\\. and \\d{4,} more problems\\."), lines.getLast());
+    }
+
+    @Test
+    void shouldCutLongKeysAndLists() throws IOException {
+        String name = "k".repeat(500_000);
+        assertTrue(refusal(write("run.conf", "troupe." + name + " = 1")).length() < 5_000);
+        String ranks = refusal(
+                write("run.conf", "troupe { parallel { pipeline = 4096, tensor = 16 }, cluster.nodes = [{ name"
+                        + " = a, host = there, control-port = 11, data-port = 12, ranks = [0] }] }"));
+        assertTrue(ranks.contains("none for ranks 1, 2, 3, 4,"), ranks);
+        assertTrue(ranks.length() < 5_000, ranks);
+    }
+
+    /** Values that are no number of a key, or far outside its range, or a wrong number after a conversion. */
+    static Stream<String> wrongNumbers() {
+        return Stream.of("1e400", "-1e400", "1e19", "-1e19", "1e2147483647", "1e99999999999", "NaN",
+                "Infinity", "-Infinity", "0x10", "1_000", "1d", "1f", "--1", "+", "1e", "2147483648", "4294967297",
+                "18446744073709551617", "9".repeat(300_000), "-0.5", "1.5", "-1");
+    }
+
+    @ParameterizedTest(name = "{index}")
+    @MethodSource("wrongNumbers")
+    void shouldRefuseWrongNumbersOfEveryKey(String number) throws IOException {
+        Set<String> wrong = new TreeSet<>();
+        for (Key key : new Keys().all()) {
+            boolean isWhole = key.accepts().matches("a whole number from \\d+ to \\d+");
+            boolean isSeed = key.accepts().equals("a whole number of at most 64 bits");
+            boolean isDecimal = key.accepts().startsWith("a finite number");
+            if (!key.path().contains("[]") && (isWhole
+                    || isSeed && !number.matches("-1|2147483648|4294967297")
+                    || isDecimal && !number.matches("1e19|1\\.5|\\d{10,20}"))) {
+                wrong.add(key.path());
+            }
+        }
+        assertTrue(wrong.size() > 30, wrong::toString);
+        Path file = write("run.conf",
+                wrong.stream().map(key -> "troupe." + key + " = \"" + number + "\"\n").collect(Collectors.joining()));
+        Path bare = write("bare.conf",
+                wrong.stream().map(key -> "troupe." + key + " = " + number + "\n").collect(Collectors.joining()));
+        assertEquals(wrong, refused(Optional.of(file), List.of()));
+        if (!number.matches("[+-].*|.*[+]")) { // no start of a value
+            assertEquals(wrong, refused(Optional.of(bare), List.of()));
+        }
+        assertEquals(wrong, refused(Optional.empty(), wrong.stream().map(key -> key + "=" + number).toList()));
+    }
+
+    /** Returns the keys that are refused, each with a sentence that fits a line or two. */
+    private static Set<String> refused(Optional<Path> file, List<String> settings) {
+        List<Problem> problems = assertTimeoutPreemptively(PATIENCE, () -> assertThrows(ConfigException.class,
+                () -> RunSpecReader.read(file, settings)).problems());
+        problems.forEach(problem -> assertTrue(problem.sentence().length() < 1_000, problem::sentence));
+        return problems.stream().map(Problem::key).collect(Collectors.toCollection(TreeSet::new));
     }
 
     private Path write(String name, String text) throws IOException {

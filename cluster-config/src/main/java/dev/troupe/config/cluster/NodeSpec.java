@@ -48,7 +48,12 @@ public record NodeSpec(String name, String host, int controlPort, int dataPort, 
 
     /** Returns whether the node is on a host, compared by its name; all names of the loopback are one host. */
     public boolean isOn(String otherHost) {
-        return canonical(host).equals(canonical(otherHost));
+        return machine().equals(canonical(otherHost));
+    }
+
+    /** Returns the host in lower case; all names of the loopback are {@code localhost}. */
+    public String machine() {
+        return canonical(host);
     }
 
     private static String canonical(String host) {

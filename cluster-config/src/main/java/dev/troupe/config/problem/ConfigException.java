@@ -3,9 +3,14 @@ package dev.troupe.config.problem;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** The refusal of a configuration. The message has one line for every problem; a caller shows it and starts nothing. */
+/**
+ * The refusal of a configuration. The message has a line for each of the first problems, and one with the number of the
+ * others; a caller shows it and starts nothing.
+ */
 public final class ConfigException extends RuntimeException {
     private static final long serialVersionUID = 1L;
+    /** What a person mends at a time; a file that a program wrote may have thousands. */
+    private static final int MOST_LINES = 30;
 
     private final transient List<Problem> problems;
 
@@ -28,6 +33,8 @@ public final class ConfigException extends RuntimeException {
         if (problems.isEmpty()) {
             throw new IllegalArgumentException("a refusal needs a problem");
         }
-        return problems.stream().map(Problem::sentence).collect(Collectors.joining("\n"));
+        int more = problems.size() - MOST_LINES;
+        return problems.stream().limit(MOST_LINES).map(Problem::sentence).collect(Collectors.joining("\n"))
+                + (more > 0 ? "\n... and " + more + (more == 1 ? " more problem." : " more problems.") : "");
     }
 }

@@ -12,6 +12,8 @@ import java.util.function.ToIntFunction;
 
 /** The keys that exist, and the search for the nearest to a misspelt one. Paths are without {@code troupe.}. */
 public final class KnownKeys {
+    /** Farther words are similar to nobody. */
+    private static final int FARTHEST = 8;
     private final Set<String> keys = new TreeSet<>();
     private final Set<String> sections = new TreeSet<>();
 
@@ -115,11 +117,16 @@ public final class KnownKeys {
 
     /**
      * Returns the number of letters to insert, delete, replace or swap with their neighbour; the case of letters and
-     * the signs between words do not count.
+     * the signs between words do not count. Of words of very different length it is the difference of their lengths, which is
+     * the least that it can be: a word may be as long as its file.
      */
     public static int distance(String found, String wanted) {
         String a = plain(found);
         String b = plain(wanted);
+        int difference = Math.abs(a.length() - b.length());
+        if (difference > FARTHEST) {
+            return difference;
+        }
         int[][] d = new int[a.length() + 1][b.length() + 1];
         for (int i = 0; i <= a.length(); i++) {
             for (int j = 0; j <= b.length(); j++) {

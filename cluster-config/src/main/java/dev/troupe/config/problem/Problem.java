@@ -12,6 +12,8 @@ import java.util.Objects;
  * @param hint the change that mends it; may be empty
  */
 public record Problem(String key, String origin, String expected, String found, String hint) {
+    /** Longer than any path or list that a person reads; a key or a value may be as long as its file. */
+    private static final int LONGEST_PART = 1_000;
 
     public Problem {
         Objects.requireNonNull(key, "key");
@@ -21,11 +23,15 @@ public record Problem(String key, String origin, String expected, String found, 
         Objects.requireNonNull(hint, "hint");
     }
 
-    /** Returns the problem as one sentence, which fits into one line. */
+    /** Returns the problem as one sentence, which fits into one line; a very long key or value is cut. */
     public String sentence() {
-        String place = key.isEmpty() ? origin : key + " (" + origin + ")";
-        String advice = hint.isEmpty() ? "" : "; " + hint;
+        String place = key.isEmpty() ? cut(origin) : cut(key) + " (" + cut(origin) + ")";
+        String advice = hint.isEmpty() ? "" : "; " + cut(hint);
         String end = hint.endsWith("?") ? "" : ".";
-        return place + ": expected " + expected + ", found " + found + advice + end;
+        return place + ": expected " + cut(expected) + ", found " + cut(found) + advice + end;
+    }
+
+    private static String cut(String part) {
+        return part.length() <= LONGEST_PART ? part : part.substring(0, LONGEST_PART) + "...";
     }
 }
