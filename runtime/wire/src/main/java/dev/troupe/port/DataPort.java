@@ -4,17 +4,20 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.security.MessageDigest;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.EnumMap;
+import java.util.LinkedHashSet;
 import java.util.Map;
+import java.util.SequencedSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
@@ -59,7 +62,7 @@ public final class DataPort implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(DataPort.class);
     private static final int YES = 'y';
     private static final int NO = 'n';
-    /** The longest wait for a caller's first byte, and of a caller for an {@link #answer}. */
+    /** The longest wait for a caller's first bytes, and of a caller for an {@link #answer}. */
     private static final Duration PATIENCE = Duration.ofSeconds(5);
     /** The pause after a call that could not be accepted, most likely since the process has no free file descriptor. */
     private static final Duration AGAIN = Duration.ofSeconds(2);
@@ -68,7 +71,8 @@ public final class DataPort implements AutoCloseable {
 
     private final ServerSocketChannel port;
     private final RunKey key;
-    private final Semaphore strangers = new Semaphore(MOST_STRANGERS);
+    /** The unknown callers, the first to give way at the front; guarded by this set. */
+    private final SequencedSet<SocketChannel> strangers = new LinkedHashSet<>();
     private final Map<Use, CompletableFuture<Answer>> answers = new EnumMap<>(Use.class);
 
     private DataPort(ServerSocketChannel port, RunKey key) {
@@ -146,11 +150,8 @@ public final class DataPort implements AutoCloseable {
         while (port.isOpen()) {
             try {
                 SocketChannel connection = port.accept();
-                if (strangers.tryAcquire()) {
-                    Thread.ofVirtual().name("data-port-call").start(() -> take(connection));
-                } else {
-                    connection.close();
-                }
+                admit(connection);
+                Thread.ofVirtual().name("data-port-call").start(() -> take(connection));
             } catch (IOException failure) {
                 if (port.isOpen()) {
                     LOG.warn("a call could not be taken", failure);
@@ -160,10 +161,28 @@ public final class DataPort implements AutoCloseable {
         }
     }
 
+    /**
+     * Counts an unknown caller. If there are too many the one that has waited longest gives way: a node of the run sends its
+     * proof at once, so a port that strangers keep full still answers it.
+     */
+    private void admit(SocketChannel caller) {
+        SocketChannel longest = null;
+        synchronized (strangers) {
+            strangers.addLast(caller);
+            if (strangers.size() > MOST_STRANGERS) {
+                longest = strangers.removeFirst();
+            }
+        }
+        if (longest != null) {
+            close(longest);
+        }
+    }
+
     private void take(SocketChannel connection) {
         try {
-            Use use = use(connection.socket());
-            boolean isOfRun = isOfRun(connection.socket(), use);
+            byte[] greeting = greeting(connection.socket());
+            Use use = use(greeting[0]);
+            boolean isOfRun = MessageDigest.isEqual(Arrays.copyOfRange(greeting, 1, greeting.length), proof(use));
             if (use == Use.KEY) {
                 connection.socket().getOutputStream().write(isOfRun ? YES : NO);
                 connection.close();
@@ -171,6 +190,11 @@ public final class DataPort implements AutoCloseable {
             }
             if (!isOfRun) {
                 throw new IOException("it has not the key of this run");
+            }
+            synchronized (strangers) {
+                if (strangers.contains(connection)) {
+                    strangers.addLast(connection); // moves it: it is the last to give way
+                }
             }
             answers.get(use).get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS).take(connection);
         } catch (IOException | TimeoutException | ExecutionException | RuntimeException refused) {
@@ -180,24 +204,40 @@ public final class DataPort implements AutoCloseable {
             Thread.currentThread().interrupt();
             close(connection);
         } finally {
-            strangers.release();
+            synchronized (strangers) {
+                strangers.remove(connection);
+            }
         }
     }
 
-    private static Use use(Socket caller) throws IOException {
-        caller.setSoTimeout(Math.toIntExact(PATIENCE.toMillis()));
-        int code = caller.getInputStream().read();
+    /** Reads the use and the proof, all within {@link #PATIENCE}, however few bytes arrive at a time. */
+    private static byte[] greeting(Socket caller) throws IOException {
+        int patience = Math.toIntExact(PATIENCE.toMillis());
+        long began = System.nanoTime();
+        byte[] greeting = new byte[1 + RunKey.PROOF_BYTES];
+        for (int at = 0; at < greeting.length;) {
+            long left = patience - TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - began); // rounded up
+            if (left <= 0) {
+                throw new SocketTimeoutException("it has sent " + at + " of its first " + greeting.length + " bytes");
+            }
+            caller.setSoTimeout(Math.toIntExact(left));
+            int length = caller.getInputStream().read(greeting, at, greeting.length - at);
+            if (length < 0) {
+                throw new EOFException();
+            }
+            at += length;
+        }
+        caller.setSoTimeout(patience);
+        return greeting;
+    }
+
+    private static Use use(byte code) throws IOException {
         for (Use use : Use.values()) {
             if (use.code == code) {
                 return use;
             }
         }
-        throw code < 0 ? new EOFException() : new IOException("no use has the code " + code);
-    }
-
-    private boolean isOfRun(Socket caller, Use use) throws IOException {
-        byte[] proof = caller.getInputStream().readNBytes(RunKey.PROOF_BYTES);
-        return MessageDigest.isEqual(proof, proof(use));
+        throw new IOException("no use has the code " + code);
     }
 
     /** Does not depend on the port, since a call may pass through another one. */

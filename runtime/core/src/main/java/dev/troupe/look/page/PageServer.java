@@ -39,6 +39,13 @@ public final class PageServer implements AutoCloseable {
 
     private static final int NOT_ALLOWED = 405;
 
+    static {
+        // The JDK's server has no limits of its own: callers that send a request byte by byte would hold threads and file
+        // descriptors, which the run needs for its checkpoints, for ever. A program's own limits remain.
+        System.getProperties().putIfAbsent("jdk.httpserver.maxConnections", "256");
+        System.getProperties().putIfAbsent("sun.net.httpserver.maxReqTime", "10"); // seconds until a request is whole
+    }
+
     private final HttpServer server;
     private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
     private final Semaphore listeners = new Semaphore(EventTail.MOST_LISTENERS);

@@ -18,6 +18,8 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketException;
+import java.net.SocketTimeoutException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -25,6 +27,7 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -69,6 +72,38 @@ class StatusQueryTest {
                 system.terminate();
                 system.getWhenTerminated().toCompletableFuture().get(30, TimeUnit.SECONDS);
             }
+        }
+    }
+
+    /** More callers than a port takes, of which none completes its request; none holds it for ever. */
+    @Test
+    void shouldGiveUpCallersThatSendHalfARequest() throws Exception {
+        RunPage page = new RunPage(directory);
+        List<Socket> callers = new ArrayList<>();
+        try (PageServer server = PageServer.open(0, "--port", page, page.routes())) {
+            for (int i = 0; i < 300; i++) {
+                Socket caller = new Socket(InetAddress.getLoopbackAddress(), server.address().getPort());
+                callers.add(caller);
+                caller.setSoTimeout(30_000);
+                caller.getOutputStream().write("GET / HTTP/1.1\r\nHost: 127".getBytes(StandardCharsets.UTF_8));
+            }
+            for (Socket caller : callers) {
+                assertTrue(isClosed(caller), "a caller with half a request has not been given up in 30 s");
+            }
+        } finally {
+            for (Socket caller : callers) {
+                caller.close();
+            }
+        }
+    }
+
+    private static boolean isClosed(Socket caller) throws IOException {
+        try {
+            return caller.getInputStream().read() < 0;
+        } catch (SocketTimeoutException _) {
+            return false;
+        } catch (SocketException _) {
+            return true;
         }
     }
 

@@ -1,0 +1,2 @@
+/** Tests of the data port. */
+package dev.troupe.port;
