@@ -4,13 +4,21 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.PublishedConfig;
 import dev.troupe.model.spec.Lora;
+import dev.troupe.weights.WeightException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -21,6 +29,7 @@ final class PeftTargets {
     /** A published expression has some hundred characters, and takes steps for each name of a module. */
     private static final int LONGEST_EXPRESSION = 4096;
     private static final int MOST_STEPS = 100_000;
+    private static final Duration PATIENCE = Duration.ofSeconds(5);
     private static final String HEAD = "lm_head";
     private static final String WEIGHT = ".weight";
 
@@ -55,13 +64,14 @@ final class PeftTargets {
             return List.of(Lora.ALL_LINEAR);
         }
         if (targets.isTextual()) {
-            return new PeftTargets(config, base).matching(expression(config, targets.asText()));
+            PeftTargets all = new PeftTargets(config, base);
+            return all.matching(all.named(expression(config, targets.asText()))::contains);
         }
         if (!targets.isArray() || targets.isEmpty() || targets.valueStream().anyMatch(name -> !name.isTextual())) {
             throw config.refusal(PeftConfig.TARGETS,
                     "a list of names of matrices, an expression, or " + Lora.ALL_LINEAR);
         }
-        List<String> names = targets.valueStream().map(JsonNode::asText).toList();
+        List<String> names = targets.valueStream().map(JsonNode::asText).distinct().toList();
         PeftTargets all = new PeftTargets(config, base);
         names.forEach(all::requireMatrix);
         return all.matching(module -> names.stream().anyMatch(name -> isNamed(name, module)));
@@ -103,6 +113,31 @@ final class PeftTargets {
                     + modulesOfMatrix.values().iterator().next().getFirst().getFirst());
         }
         return found;
+    }
+
+    /**
+     * Returns the names of modules that an expression matches. It is asked on a thread of its own: one with empty branches, such
+     * as {@code (|)(|)(|)}, takes for ever without a look at a character, and nothing can stop it.
+     */
+    private Set<String> named(Predicate<String> expression) {
+        List<String> modules = Stream.concat(others.stream(),
+                modulesOfMatrix.values().stream().flatMap(List::stream).flatMap(List::stream)).toList();
+        FutureTask<Set<String>> answer = new FutureTask<>(
+                () -> modules.stream().filter(expression).collect(Collectors.toSet()));
+        Thread.ofPlatform().daemon().name("target-modules").start(answer);
+        try {
+            return answer.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+        } catch (TimeoutException endless) {
+            throw config.refusal(PeftConfig.TARGETS, "an expression that is done with all names in "
+                    + PATIENCE.toSeconds() + " s; name the matrices");
+        } catch (ExecutionException failure) {
+            throw failure.getCause() instanceof WeightException refused
+                    ? refused
+                    : new IllegalStateException(failure.getCause());
+        } catch (InterruptedException stopped) {
+            Thread.currentThread().interrupt();
+            throw new WeightException("stopped while target_modules were read", stopped);
+        }
     }
 
     /**

@@ -120,7 +120,10 @@ class PeftConfigTest {
             "\".*(q_proj|lm_head)\" @ target_modules must be names of matrices of the blocks alone, but lm_head is one",
             "\".*_proj2\" @ target_modules must be an expression that matches names of matrices, such as model.layers.0",
             "\"(?P<block>.*)q_proj\" @ target_modules must be an expression that Java reads as Python does",
-            "\"(([a-z._0-9]+)+)+x\" @ target_modules must be an expression that is done with a name in 100000 steps"})
+            "\"(([a-z._0-9]+)+)+x\" @ target_modules must be an expression that is done with a name in 100000 steps",
+            "\"(|)(|)(|)(|)(|)(|)(|)(|)(|)(|)(|)(|)(|)(|)(|)(|)(|)(|)(|)(|)(|)(|)(|)(|)(|)(|)(|)(|)(|)(|)(|)(|)(|)(|)(|)(|)\" @"
+                    + " target_modules must be an expression that is done with all names in 5 s",
+            "\"((){2000000000}){2000000000}\" @ target_modules must be an expression that is done with all names in 5 s"})
     void shouldRefuseTargetsByName(String targets, String sentence) throws Exception {
         ObjectNode config = config("llama-rslora");
         config.set("target_modules", JSON.readTree(targets));
