@@ -8,6 +8,7 @@ import dev.troupe.cli.watch.RunWatch;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.cluster.NodeSpec;
+import dev.troupe.look.output.EventsFile;
 import dev.troupe.plan.UsageException;
 import dev.troupe.plan.directory.RunDirectory;
 import dev.troupe.run.cluster.MachineDriver;
@@ -38,7 +39,7 @@ final class StatusCommand implements Callable<Integer> {
     private List<String> settings = List.of();
 
     @Option(names = "--out", paramLabel = "DIR", description = {
-            "The directory of the run of CONFIG that --watch shows. Default: runs/NAME."})
+            "The directory of the run of CONFIG, for --watch, and if no node answers. Default: runs/NAME."})
     private Path out;
 
     @Option(names = "--watch", description = {
@@ -80,9 +81,7 @@ final class StatusCommand implements Callable<Integer> {
             return ExitCode.DONE;
         }
         if (answers.isEmpty()) {
-            System.err.println("troupe: no node answers: the cluster does not run, or its management ports cannot be"
-                    + " reached from here");
-            return ExitCode.RUN_FAILED;
+            return withoutAnswer(out == null ? RunDirectory.usual(spec) : out);
         }
         System.out.println(answers.stream().flatMap(answer -> answer.progress().stream()).findFirst()
                 .map(now -> String.format(Locale.ROOT, "step %d, loss %.4f, %,.0f tokens/s", now.stepsDone(),
@@ -91,6 +90,17 @@ final class StatusCommand implements Callable<Integer> {
         answers.stream().flatMap(answer -> answer.progress().stream()).flatMap(now -> now.notices().stream())
                 .forEach(System.out::println);
         return ExitCode.DONE;
+    }
+
+    /** Shows the run of the directory, which may have ended; returns the exit code. */
+    private static int withoutAnswer(Path directory) {
+        System.err.println("troupe: no node answers: the cluster does not run, or its management ports cannot be"
+                + " reached from here");
+        if (!Files.isRegularFile(directory.resolve(EventsFile.FILE))) {
+            return ExitCode.RUN_FAILED;
+        }
+        System.out.println("the last run in " + directory + ":");
+        return new RunWatch(directory, System.out, Terminal.ofOutput()).once();
     }
 
     private Path directory() {
