@@ -51,8 +51,8 @@ public final class PlanText {
     }
 
     /**
-     * Returns the grid with the places marked, without a line feed at the end: the whole grid, or the neighbours of the first
-     * marks if it has more than some hundred lines.
+     * Returns the grid with the places marked, without a line feed at the end. It is the whole grid, or, if that has
+     * hundreds of lines, the neighbours of the first marks.
      */
     public static String grid(Plan plan, List<Mark> marks) {
         return new PlanText(plan, marks).draw();

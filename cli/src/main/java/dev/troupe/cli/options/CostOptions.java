@@ -113,7 +113,9 @@ public final class CostOptions {
         Set<Integer> replaying = plan.stagesThatReplay();
         List<StageCost> costs = new ArrayList<>();
         for (StageCost stage : problem.costs(best).stages()) {
-            long again = recompute != null ? nanos(recompute) : recomputeAhead || !replaying.isEmpty() ? stage.forwardNanos() : 0;
+            long again = recompute != null
+                    ? nanos(recompute)
+                    : recomputeAhead || !replaying.isEmpty() ? stage.forwardNanos() : 0;
             costs.add(stage.replaying(again, replaying.contains(costs.size())));
         }
         return new Costs(costs, (_, _) -> way);

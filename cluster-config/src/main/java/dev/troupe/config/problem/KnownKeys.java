@@ -117,8 +117,8 @@ public final class KnownKeys {
 
     /**
      * Returns the number of letters to insert, delete, replace or swap with their neighbour; the case of letters and
-     * the signs between words do not count. Of words of very different length it is the difference of their lengths, which is
-     * the least that it can be: a word may be as long as its file.
+     * the signs between words do not count. Of words of very different length it is the difference of their lengths, the
+     * least that it can be: a word may be as long as its file.
      */
     public static int distance(String found, String wanted) {
         String a = plain(found);

@@ -116,8 +116,8 @@ final class PeftTargets {
     }
 
     /**
-     * Returns the names of modules that an expression matches. It is asked on a thread of its own: one with empty branches, such
-     * as {@code (|)(|)(|)}, takes for ever without a look at a character, and nothing can stop it.
+     * Returns the names of modules that an expression matches. It is asked on a thread of its own: one with empty branches,
+     * such as {@code (|)(|)(|)}, takes for ever without a look at a character, and nothing can stop it.
      */
     private Set<String> named(Predicate<String> expression) {
         List<String> modules = Stream.concat(others.stream(),
