@@ -128,32 +128,27 @@ final class Nd4jEngine implements FallbackEngine {
             boolean accumulate) {
         Nd4jTensor a = of(left);
         Nd4jTensor b = of(right);
-        Nd4jTensor out = of(product);
         operations.multiplyMatrices(1, transposeRight ? b.matrix() : b.transposed(),
-                transposeLeft ? a.matrix() : a.transposed(), accumulate ? 1 : 0, out.transposed());
+                transposeLeft ? a.matrix() : a.transposed(), accumulate ? 1 : 0, of(product).transposed());
     }
 
     @Override
     public void linear(Tensor x, Tensor weight, boolean transposeWeight, Tensor bias, Tensor y) {
-        Nd4jTensor in = of(x);
         Nd4jTensor w = of(weight);
         Nd4jTensor out = of(y);
         operations.repeatRow(of(bias).flat(), out.matrix());
-        operations.multiplyMatrices(1, transposeWeight ? w.matrix() : w.transposed(), in.transposed(), 1,
+        operations.multiplyMatrices(1, transposeWeight ? w.matrix() : w.transposed(), of(x).transposed(), 1,
                 out.transposed());
     }
 
     @Override
     public void gelu(Tensor preActivation, Tensor y) {
-        Nd4jTensor pre = of(preActivation);
-        activations.gelu(pre.flat(), of(y).flat());
+        activations.gelu(of(preActivation).flat(), of(y).flat());
     }
 
     @Override
     public void geluBackward(Tensor preActivation, Tensor dy, Tensor dx) {
-        Nd4jTensor pre = of(preActivation);
-        Nd4jTensor dOut = of(dy);
-        activations.geluBackward(pre.flat(), dOut.flat(), of(dx).flat());
+        activations.geluBackward(of(preActivation).flat(), of(dy).flat(), of(dx).flat());
     }
 
     @Override
@@ -169,47 +164,29 @@ final class Nd4jEngine implements FallbackEngine {
     @Override
     public void biasBackward(Tensor dy, Tensor dBias) {
         Nd4jTensor dOut = of(dy);
-        Nd4jTensor d = of(dBias);
-        operations.weighRows(1, dOut.transposed(), scratch.ones(dOut.size(0)), 1, d.views());
+        operations.weighRows(1, dOut.transposed(), scratch.ones(dOut.size(0)), 1, of(dBias).views());
     }
 
     @Override
     public void layerNorm(Tensor residual, Tensor x, Tensor gamma, Tensor beta, double epsilon, Tensor y,
             Tensor mean, Tensor reciprocalDeviation) {
         Nd4jTensor in = of(x);
-        Nd4jTensor g = of(gamma);
-        Nd4jTensor b = of(beta);
-        Nd4jTensor out = of(y);
-        Nd4jTensor centre = of(mean);
-        Nd4jTensor r = of(reciprocalDeviation);
         if (residual != null) {
             operations.add(of(residual).flat(), in.flat(), in.flat());
         }
-        layerNorm.forward(in, g, b, epsilon, out, centre, r);
+        layerNorm.forward(in, of(gamma), of(beta), epsilon, of(y), of(mean), of(reciprocalDeviation));
     }
 
     @Override
     public void layerNormBackwardInput(Tensor dy, Tensor x, Tensor gamma, Tensor mean, Tensor reciprocalDeviation,
             Tensor dx, boolean accumulate) {
-        Nd4jTensor in = of(x);
-        Nd4jTensor dOut = of(dy);
-        Nd4jTensor g = of(gamma);
-        Nd4jTensor centre = of(mean);
-        Nd4jTensor r = of(reciprocalDeviation);
-        Nd4jTensor dIn = of(dx);
-        layerNorm.backwardInput(dOut, in, g, centre, r, dIn, accumulate);
+        layerNorm.backwardInput(of(dy), of(x), of(gamma), of(mean), of(reciprocalDeviation), of(dx), accumulate);
     }
 
     @Override
     public void layerNormBackwardWeight(Tensor dy, Tensor x, Tensor mean, Tensor reciprocalDeviation, Tensor dGamma,
             Tensor dBeta) {
-        Nd4jTensor in = of(x);
-        Nd4jTensor dOut = of(dy);
-        Nd4jTensor centre = of(mean);
-        Nd4jTensor r = of(reciprocalDeviation);
-        Nd4jTensor dG = of(dGamma);
-        Nd4jTensor dB = of(dBeta);
-        layerNorm.backwardWeight(dOut, in, centre, r, dG, dB);
+        layerNorm.backwardWeight(of(dy), of(x), of(mean), of(reciprocalDeviation), of(dGamma), of(dBeta));
     }
 
     @Override
@@ -234,21 +211,13 @@ final class Nd4jEngine implements FallbackEngine {
 
     @Override
     public void embedding(Tensor tokens, Tensor tokenTable, Tensor positionTable, int sequenceLength, Tensor y) {
-        Nd4jTensor out = of(y);
-        Nd4jTensor ids = of(tokens);
-        Nd4jTensor table = of(tokenTable);
-        Nd4jTensor positions = ofNullable(positionTable);
-        embedding.forward(ids, table, positions, sequenceLength, out);
+        embedding.forward(of(tokens), of(tokenTable), ofNullable(positionTable), sequenceLength, of(y));
     }
 
     @Override
     public void embeddingBackward(Tensor tokens, Tensor dy, int sequenceLength, Tensor dTokenTable,
             Tensor dPositionTable) {
-        Nd4jTensor dOut = of(dy);
-        Nd4jTensor ids = of(tokens);
-        Nd4jTensor table = of(dTokenTable);
-        Nd4jTensor positions = ofNullable(dPositionTable);
-        embedding.backward(ids, dOut, sequenceLength, table, positions);
+        embedding.backward(of(tokens), of(dy), sequenceLength, of(dTokenTable), ofNullable(dPositionTable));
     }
 
     @Override
@@ -316,19 +285,12 @@ final class Nd4jEngine implements FallbackEngine {
 
     @Override
     public void crossEntropy(Tensor logits, Tensor targets, Tensor rowLoss, Tensor rowLogSumExp) {
-        Nd4jTensor in = of(logits);
-        Nd4jTensor ids = of(targets);
-        Nd4jTensor loss = of(rowLoss);
-        Nd4jTensor logSum = of(rowLogSumExp);
-        crossEntropy.forward(in, ids, loss, logSum);
+        crossEntropy.forward(of(logits), of(targets), of(rowLoss), of(rowLogSumExp));
     }
 
     @Override
     public void crossEntropyBackward(Tensor logits, Tensor targets, Tensor rowLogSumExp, double scale, Tensor dLogits) {
-        Nd4jTensor in = of(logits);
-        Nd4jTensor ids = of(targets);
-        Nd4jTensor logSum = of(rowLogSumExp);
-        crossEntropy.backward(in, ids, logSum, scale, of(dLogits));
+        crossEntropy.backward(of(logits), of(targets), of(rowLogSumExp), scale, of(dLogits));
     }
 
     @Override
