@@ -8,6 +8,7 @@ import dev.troupe.plan.TrainingPlan;
 import dev.troupe.plan.checkpoint.CheckpointStore;
 import dev.troupe.rank.fault.FaultInjector;
 import dev.troupe.rank.group.RankGroups;
+import dev.troupe.rank.snapshot.CopyRoutes;
 import dev.troupe.rank.snapshot.Snapshots;
 import dev.troupe.rank.trace.Pauses;
 import dev.troupe.transport.Transport;
@@ -65,7 +66,7 @@ public record NodeContext(TrainingPlan plan, Links links, Devices devices, Start
     }
 
     /** Returns a context for ranks that warm up, without access to other ranks, or to state and files of the run. */
-    NodeContext forWarmUp(Transport alone, RankGroups aloneIn, Snapshots kept) {
+    public NodeContext forWarmUp(Transport alone, RankGroups aloneIn, Snapshots kept) {
         return new NodeContext(plan, new Links(alone, aloneIn), devices, new Start(RankResources.NOTHING, false, 0),
                 data,
                 new Recovery(Optional.of(kept), new CopyRoutes(), false), checkpoints, Optional.empty(), new Pauses(),

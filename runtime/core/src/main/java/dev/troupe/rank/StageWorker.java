@@ -84,7 +84,7 @@ public final class StageWorker {
         return lastNanos;
     }
 
-    int rowsOf(Action receive, Pass pass) {
+    public int rowsOf(Action receive, Pass pass) {
         return ops.rowsOf(receive, pass);
     }
 

@@ -13,6 +13,7 @@ import dev.troupe.protocol.checkpoint.CheckpointWay;
 import dev.troupe.protocol.node.NodeEvent;
 import dev.troupe.protocol.run.RunEvent;
 import dev.troupe.run.news.RunReports;
+import dev.troupe.run.setup.CoordinatorSetup;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

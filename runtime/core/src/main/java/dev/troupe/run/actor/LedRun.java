@@ -13,6 +13,7 @@ import dev.troupe.protocol.run.RunMachine;
 import dev.troupe.run.news.CopyPatience;
 import dev.troupe.run.news.RunReports;
 import dev.troupe.run.news.Standstills;
+import dev.troupe.run.setup.CoordinatorSetup;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;

@@ -14,7 +14,7 @@ import dev.troupe.protocol.run.RunEvent;
 import dev.troupe.protocol.watch.RankStatus;
 import dev.troupe.rank.ActionRequest;
 import dev.troupe.rank.RankResources;
-import dev.troupe.rank.RankTelemetry;
+import dev.troupe.rank.trace.RankTelemetry;
 import dev.troupe.run.news.EventLog;
 import dev.troupe.schedule.Action;
 import dev.troupe.transport.TransportFault;

@@ -7,6 +7,7 @@ import dev.troupe.protocol.Strike;
 import dev.troupe.protocol.node.NodeEvent;
 import dev.troupe.protocol.run.RunEvent;
 import dev.troupe.run.actor.supervision.FatalErrors;
+import dev.troupe.run.setup.RunPosition;
 import java.util.List;
 import java.util.Optional;
 import org.apache.pekko.actor.typed.ActorRef;

@@ -19,6 +19,7 @@ import dev.troupe.run.actor.supervision.FatalErrors;
 import dev.troupe.run.news.EventLog;
 import dev.troupe.run.news.RunOutcome;
 import dev.troupe.run.news.RunReports;
+import dev.troupe.run.setup.CoordinatorSetup;
 import dev.troupe.schedule.idle.RankTimes;
 import java.time.Duration;
 import java.util.List;

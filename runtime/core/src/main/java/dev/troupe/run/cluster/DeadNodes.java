@@ -1,10 +1,10 @@
 package dev.troupe.run.cluster;
 
 import dev.troupe.config.cluster.ClusterSpec;
-import dev.troupe.run.actor.RunPosition;
 import dev.troupe.run.cluster.liveness.End;
 import dev.troupe.run.cluster.liveness.LivenessConnections;
 import dev.troupe.run.cluster.liveness.Peer;
+import dev.troupe.run.setup.RunPosition;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.Set;

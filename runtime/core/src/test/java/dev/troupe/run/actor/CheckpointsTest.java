@@ -29,6 +29,7 @@ import dev.troupe.protocol.replica.ReplicaTable;
 import dev.troupe.protocol.run.RunEvent;
 import dev.troupe.run.news.RunNews;
 import dev.troupe.run.news.RunOutcome;
+import dev.troupe.run.setup.CoordinatorSetup;
 import dev.troupe.schedule.family.Schedules;
 import dev.troupe.stage.StageSettings;
 import java.nio.file.Files;

@@ -20,6 +20,7 @@ import dev.troupe.protocol.membership.Roster;
 import dev.troupe.protocol.node.NodeEvent;
 import dev.troupe.protocol.replica.ReplicaTable;
 import dev.troupe.run.news.RunOutcome;
+import dev.troupe.run.setup.CoordinatorSetup;
 import dev.troupe.schedule.family.Schedules;
 import dev.troupe.stage.StageSettings;
 import java.nio.file.Path;

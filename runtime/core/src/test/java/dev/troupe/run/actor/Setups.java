@@ -3,6 +3,7 @@ package dev.troupe.run.actor;
 import dev.troupe.rank.bits.BitKey;
 import dev.troupe.run.news.EarlierSteps;
 import dev.troupe.run.news.RunListener;
+import dev.troupe.run.setup.CoordinatorSetup;
 import dev.troupe.schedule.idle.StepTimes;
 
 /** Parts of a coordinator's setup for tests. */

@@ -31,6 +31,7 @@ import dev.troupe.protocol.watch.RankStatus;
 import dev.troupe.run.news.RunListener;
 import dev.troupe.run.news.RunNews;
 import dev.troupe.run.news.RunOutcome;
+import dev.troupe.run.setup.CoordinatorSetup;
 import dev.troupe.schedule.family.Schedules;
 import dev.troupe.stage.StageSettings;
 import java.io.IOException;

@@ -1,4 +1,4 @@
-package dev.troupe.run.actor;
+package dev.troupe.run.setup;
 
 import dev.troupe.transport.NodeMap;
 import java.util.List;

@@ -1,4 +1,4 @@
-package dev.troupe.rank;
+package dev.troupe.rank.snapshot;
 
 import dev.troupe.snapshot.copy.SnapshotCopies;
 import java.util.Map;

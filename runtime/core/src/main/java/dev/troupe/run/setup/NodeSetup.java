@@ -1,4 +1,4 @@
-package dev.troupe.run.actor;
+package dev.troupe.run.setup;
 
 import dev.troupe.protocol.WarmUpReport;
 import dev.troupe.rank.NodeContext;
@@ -13,7 +13,7 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
- * The identity and the resources of a {@link NodeActor}.
+ * The identity and the resources of the actor of a node.
  *
  * @param name its name in the run
  * @param keys the properties that must be the same on all nodes of a run, by name: version, plan, configuration

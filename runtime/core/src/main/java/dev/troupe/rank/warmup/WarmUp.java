@@ -1,6 +1,7 @@
-package dev.troupe.rank;
+package dev.troupe.rank.warmup;
 
 import dev.troupe.plan.error.Reason;
+import dev.troupe.rank.NodeContext;
 import dev.troupe.rank.snapshot.Snapshots;
 import java.time.Duration;
 import java.util.List;

@@ -1,4 +1,4 @@
-package dev.troupe.rank;
+package dev.troupe.rank.trace;
 
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.protocol.Pass;
@@ -6,8 +6,6 @@ import dev.troupe.protocol.rank.Rows;
 import dev.troupe.protocol.watch.StageTime;
 import dev.troupe.rank.bits.BitRecorder;
 import dev.troupe.rank.bits.RankBits;
-import dev.troupe.rank.trace.ComputeTimes;
-import dev.troupe.rank.trace.RankTrace;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.idle.RankTimes;
 import java.util.List;
@@ -42,7 +40,7 @@ public final class RankTelemetry {
     private final ComputeTimes times;
     private final Receiver receiver;
 
-    RankTelemetry(int rank, TrainingPlan plan, RankTrace trace, BitRecorder bits, ComputeTimes.Shares lengths,
+    public RankTelemetry(int rank, TrainingPlan plan, RankTrace trace, BitRecorder bits, ComputeTimes.Shares lengths,
             Receiver receiver) {
         this.plan = plan;
         this.rows = plan.rows();

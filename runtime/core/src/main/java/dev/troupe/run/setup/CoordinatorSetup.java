@@ -1,4 +1,4 @@
-package dev.troupe.run.actor;
+package dev.troupe.run.setup;
 
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.plan.checkpoint.Checkpoint;
@@ -28,7 +28,7 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
- * The setup of a {@link TrainingCoordinator}.
+ * The setup of the coordinator of a run.
  *
  * @param settings the steps, checkpoints and limits of the run
  * @param roster the nodes of the run
@@ -62,7 +62,7 @@ public record CoordinatorSetup(RunSettings settings, TrainingPlan plan, Roster r
         private static final int TICKS_PER_HANG = 5;
 
         /** Returns the interval at which the coordinator looks for stalls. */
-        Duration tickEvery() {
+        public Duration tickEvery() {
             Duration every = timeout.dividedBy(TICKS_PER_TIMEOUT);
             Duration ofHang = hangTimeout.dividedBy(TICKS_PER_HANG);
             return hangTimeout.isPositive() && ofHang.compareTo(every) < 0 ? ofHang : every;
@@ -83,7 +83,7 @@ public record CoordinatorSetup(RunSettings settings, TrainingPlan plan, Roster r
     }
 
     /** Returns the cluster and the directory of the run, for its membership. */
-    Surroundings surroundings() {
+    public Surroundings surroundings() {
         return new Surroundings() {
             @Override
             public long nowNanos() {
@@ -107,7 +107,7 @@ public record CoordinatorSetup(RunSettings settings, TrainingPlan plan, Roster r
         };
     }
 
-    RunReports reports() {
+    public RunReports reports() {
         return new RunReports(reporting.listener(), reporting.places(), patience.clock(),
                 new StragglerWatch(reporting.expectation(), MachineLoads::now),
                 new PaceWatch(roster.hosts(), reporting.earlier().seconds()),
@@ -117,7 +117,7 @@ public record CoordinatorSetup(RunSettings settings, TrainingPlan plan, Roster r
     }
 
     /** Returns the watch over a run that begins, or has a new coordinator. */
-    Standstills standstills(long longestKernelNanos) {
+    public Standstills standstills(long longestKernelNanos) {
         return new Standstills(plan, files.directory(), patience.timeout(), patience.hangTimeout(), patience.clock(),
                 longestKernelNanos);
     }

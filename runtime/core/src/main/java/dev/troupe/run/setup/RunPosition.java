@@ -1,4 +1,4 @@
-package dev.troupe.run.actor;
+package dev.troupe.run.setup;
 
 import dev.troupe.plan.error.Reason;
 import dev.troupe.run.news.EventLog;
@@ -47,7 +47,7 @@ public final class RunPosition {
                 .map(failure -> ": " + Reason.of(failure)).orElse("; the log has the cause");
     }
 
-    void reach(int newEpoch, long steps) {
+    public void reach(int newEpoch, long steps) {
         epoch = newEpoch;
         stepsDone = steps;
         isOpen = true;
