@@ -18,10 +18,10 @@ final class Boundaries {
     }
 
     void adopt(Stage by, int from, Tensor boundary) {
-        by.adopt(boundary, stages.get(from));
+        by.boundary().adopt(boundary, stages.get(from).boundary());
     }
 
     void release(int stage, Tensor boundary) {
-        stages.get(stage).release(boundary);
+        stages.get(stage).boundary().release(boundary);
     }
 }

@@ -31,10 +31,11 @@ import java.util.List;
  *
  * <p>Boundary tensors, activations and their gradients, are [N x C]: N = microbatch size times length of its sequences, at
  * most the settings', C hidden size; with sequence parallelism each rank has some of the rows. An input comes from
- * {@link #takeBoundary} and then belongs to the stage; an output belongs to the caller until {@link #release}.
+ * {@link BoundaryTensors#take} and then belongs to the stage; an output belongs to the caller until
+ * {@link BoundaryTensors#release}.
  *
- * <p>Thread rule: one thread at a time, the engine's, except for {@link #release} and the plain getters, which may be called
- * from any thread. Calls out of order raise {@link IllegalStateException} with stage and microbatch: the plan or its walker
+ * <p>Thread rule: one thread at a time, the engine's, except for {@link BoundaryTensors#release} and the plain getters,
+ * which may be called from any thread. Calls out of order raise {@link IllegalStateException} with stage and microbatch: the plan or its walker
  * is wrong. After a failed call of a microbatch the only valid call is {@link #close}.
  */
 public final class Stage implements AutoCloseable {
@@ -49,6 +50,7 @@ public final class Stage implements AutoCloseable {
     private final StageBuffers buffers;
     private final OptimizerState optimizer;
     private final StageState state;
+    private final BoundaryTensors boundary;
     private final Border border;
     private final TiedTable tied;
     private final Measures measures;
@@ -73,7 +75,8 @@ public final class Stage implements AutoCloseable {
         buffers.load(stack.parameters(), source);
         this.optimizer = new OptimizerState(engine, buffers, settings.optimizer(), pool);
         this.state = new StageState(engine, stack, buffers, optimizer, group);
-        this.border = new Border(index, new ResidualStream(context).extent(), stack,
+        this.boundary = new BoundaryTensors(pool, new ResidualStream(context).extent(), settings.sequenceLength());
+        this.border = new Border(index, boundary.extent(), stack,
                 new TokenUpload(context, index, model.size(Axis.VOCABULARY)), settings.separatesDocuments());
         this.tied = new TiedTable(index, engine, pool, stack, buffers);
         this.measures = new Measures(engine, settings.microbatchesPerStep(), stack.parameters().size());
@@ -146,38 +149,9 @@ public final class Stage implements AutoCloseable {
         return buffers.gradientBytes();
     }
 
-    /** Returns a buffer with any content, for the stage's input: [N x C], or with sequence parallelism this rank's rows. */
-    public Tensor takeBoundary() {
-        return pool.take(border.extent(), settings.sequenceLength());
-    }
-
-    /** Returns the rows of a boundary tensor of this length of sequences. */
-    public int rowsOf(int length) {
-        return border.extent().of(length).size(0);
-    }
-
-    /** Returns a boundary tensor for sequences of this length, in the memory of the given one, which it takes over. */
-    public Tensor ofLength(Tensor boundary, int length) {
-        return pool.reshape(boundary, border.extent().of(length));
-    }
-
-    /**
-     * Takes over an output of another stage on the same engine, without a copy; that stage gets a buffer of this one in
-     * return.
-     */
-    public void adopt(Tensor boundary, Stage from) {
-        Tensor buffer = takeBoundary();
-        pool.exchange(buffer, from.pool, boundary);
-        from.release(buffer);
-    }
-
-    /**
-     * Takes back an output of this stage, or an unused tensor of {@link #takeBoundary}. Any thread.
-     *
-     * @throws IllegalArgumentException if the tensor is not of this stage, or was released before
-     */
-    public void release(Tensor boundary) {
-        pool.give(boundary);
+    /** Returns the tensors that cross this stage's borders. */
+    public BoundaryTensors boundary() {
+        return boundary;
     }
 
     /**

@@ -51,7 +51,9 @@ public final class TiedTable {
         };
     }
 
-    /** Returns a buffer for the other end's {@link #gradient}, with any content, for {@link Stage#release}. */
+    /**
+     * Returns a buffer for the other end's {@link #gradient}, with any content, for {@link BoundaryTensors#release}.
+     */
     public Tensor takeGradient() {
         return pool.takeFloats(gradient().shape());
     }

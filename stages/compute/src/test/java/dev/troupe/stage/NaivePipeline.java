@@ -228,9 +228,9 @@ final class NaivePipeline implements Training, AutoCloseable {
     }
 
     private void cross(int from, int to, Tensor tensor, List<Map<Integer, Tensor>> arrived, int microbatch) {
-        Tensor landed = stages.get(to).takeBoundary();
+        Tensor landed = stages.get(to).boundary().take();
         copy(from, tensor, to, landed);
-        stages.get(from).release(tensor);
+        stages.get(from).boundary().release(tensor);
         arrived.get(to).put(microbatch, landed);
     }
 
@@ -253,8 +253,8 @@ final class NaivePipeline implements Training, AutoCloseable {
                 copy(0, stages.getFirst().tied().gradient(), last, embeddingEnd);
                 stages.getFirst().tied().add(headEnd);
                 stages.getLast().tied().add(embeddingEnd);
-                stages.getFirst().release(headEnd);
-                stages.getLast().release(embeddingEnd);
+                stages.getFirst().boundary().release(headEnd);
+                stages.getLast().boundary().release(embeddingEnd);
             }
             case NONE -> {
             }

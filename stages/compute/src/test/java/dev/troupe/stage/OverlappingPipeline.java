@@ -166,9 +166,9 @@ final class OverlappingPipeline implements AutoCloseable {
     }
 
     private void cross(Action action, int to, Tensor tensor) {
-        Tensor landed = stages.get(to).takeBoundary();
+        Tensor landed = stages.get(to).boundary().take();
         HostCopies.copy(engines.get(action.stage()), tensor, engines.get(to), landed);
-        stages.get(action.stage()).release(tensor);
+        stages.get(action.stage()).boundary().release(tensor);
         arrived.put(new Action(to, action.kind(), action.microbatch()), landed);
     }
 
@@ -237,8 +237,8 @@ final class OverlappingPipeline implements AutoCloseable {
         HostCopies.copy(firstEngine, first.tied().gradient(), lastEngine, embeddingEnd);
         first.tied().add(headEnd);
         last.tied().add(embeddingEnd);
-        first.release(headEnd);
-        last.release(embeddingEnd);
+        first.boundary().release(headEnd);
+        last.boundary().release(embeddingEnd);
     }
 
     @Override

@@ -78,7 +78,7 @@ class StageRefusalTest {
                 () -> last.forward(2, null, new MicrobatchRows(null, IDS)));
         assertRefused(
                 "stage 0 expects nothing from its neighbour for microbatch 2, but found an input of shape [6 x 4]",
-                () -> first.forward(2, first.takeBoundary(), new MicrobatchRows(IDS, null)));
+                () -> first.forward(2, first.boundary().take(), new MicrobatchRows(IDS, null)));
         Tensor small = engine.allocate(DataType.FLOAT64, Shape.of(3, 4));
         assertRefused(
                 "stage 1 expects an input of shape [6 x 4] from its neighbour for microbatch 1, but found an input of"
@@ -94,12 +94,12 @@ class StageRefusalTest {
         Partition two = Partition.uniform(MODEL, 2);
         Stage first = stage(two, 0);
         Stage last = stage(two, 1);
-        Tensor buffer = first.takeBoundary();
-        assertThrows(IllegalArgumentException.class, () -> last.release(buffer));
-        first.release(buffer);
-        assertThrows(IllegalArgumentException.class, () -> first.release(buffer));
-        assertSame(buffer, first.takeBoundary());
-        assertNotSame(buffer, first.takeBoundary());
+        Tensor buffer = first.boundary().take();
+        assertThrows(IllegalArgumentException.class, () -> last.boundary().release(buffer));
+        first.boundary().release(buffer);
+        assertThrows(IllegalArgumentException.class, () -> first.boundary().release(buffer));
+        assertSame(buffer, first.boundary().take());
+        assertNotSame(buffer, first.boundary().take());
     }
 
     @Test

@@ -177,7 +177,7 @@ class WeightStashingTest {
                 List.of(List.of(new StateTensor("output", output, TensorSlice.whole(output.shape()),
                         false))))
                 .get("output")[0];
-        stage.release(output);
+        stage.boundary().release(output);
         return first;
     }
 

@@ -185,11 +185,11 @@ class FourStagesTest {
 
     /** Hands a tensor from one stage to another without the host, as the transport does. */
     private static Tensor cross(Tensor tensor, int from, int to, List<Stage> stages, List<Engine> engines) {
-        Tensor landed = stages.get(to).takeBoundary();
+        Tensor landed = stages.get(to).boundary().take();
         engines.get(from).fence().await();
         engines.get(to).fence().await();
         engines.get(to).takeFrom(tensor, landed, 0, tensor.byteCount()).orElseThrow().await();
-        stages.get(from).release(tensor);
+        stages.get(from).boundary().release(tensor);
         return landed;
     }
 }

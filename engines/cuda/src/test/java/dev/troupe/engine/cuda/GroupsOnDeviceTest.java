@@ -235,9 +235,9 @@ class GroupsOnDeviceTest {
     }
 
     private static Tensor cross(Tensor tensor, Engine engine, Stage from, Stage to) {
-        Tensor landed = to.takeBoundary();
+        Tensor landed = to.boundary().take();
         engine.copy(tensor, landed);
-        from.release(tensor);
+        from.boundary().release(tensor);
         return landed;
     }
 

@@ -127,7 +127,7 @@ final class MemoryWalk implements RankSide, StepWatch, AutoCloseable {
             }
             next = walk.next();
         }
-        sent.forEach((edge, tensors) -> tensors.forEach(stages.get(plan.senderOf(edge))::release));
+        sent.forEach((edge, tensors) -> tensors.forEach(stages.get(plan.senderOf(edge)).boundary()::release));
         sent.clear();
         sentBytes = 0;
     }
@@ -175,12 +175,12 @@ final class MemoryWalk implements RankSide, StepWatch, AutoCloseable {
 
     @Override
     public void adopt(Stage by, int from, Tensor tensor) {
-        by.adopt(tensor, stages.get(from));
+        by.boundary().adopt(tensor, stages.get(from).boundary());
     }
 
     @Override
     public void release(int stage, Tensor tensor) {
-        stages.get(stage).release(tensor);
+        stages.get(stage).boundary().release(tensor);
     }
 
     /**

@@ -4,6 +4,7 @@ import dev.troupe.batch.MicrobatchRows;
 import dev.troupe.engine.Tensor;
 import dev.troupe.protocol.Pass;
 import dev.troupe.schedule.Action;
+import dev.troupe.stage.BoundaryTensors;
 import dev.troupe.stage.Stage;
 
 /**
@@ -44,7 +45,7 @@ public interface RankSide {
     /** Gives the transport a buffer for one message of the edge of a receive. */
     void grant(Action receive, Tensor buffer);
 
-    /** Makes a stage {@linkplain Stage#adopt adopt} a boundary tensor that another stage of this rank made. */
+    /** Makes a stage {@linkplain BoundaryTensors#adopt adopt} a boundary tensor that another stage of this rank made. */
     void adopt(Stage by, int from, Tensor tensor);
 
     /** Returns a tensor to the stage of this rank that made it. */

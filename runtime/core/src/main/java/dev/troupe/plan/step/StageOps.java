@@ -73,7 +73,7 @@ public final class StageOps implements StepOps {
     public void grantFirstCredits() {
         for (Action any : plan.receivesOf(rank.rank(), stage.index())) {
             for (int credit = 0; credit < plan.creditsPerEdge(); credit++) {
-                rank.grant(any, stage.takeBoundary());
+                rank.grant(any, stage.boundary().take());
             }
         }
     }
@@ -208,13 +208,13 @@ public final class StageOps implements StepOps {
      */
     private Tensor receive(Action receive, Pass pass) {
         int length = lengthOf(receive, pass);
-        Tensor taken = rank.take(receive, pass, stage.rowsOf(length));
+        Tensor taken = rank.take(receive, pass, stage.boundary().rowsOf(length));
         if (!plan.needsMessage(receive)) {
             rank.adopt(stage, plan.peerStage(receive), taken);
             return taken;
         }
-        Tensor tensor = stage.ofLength(taken, length);
-        rank.grant(receive, stage.takeBoundary());
+        Tensor tensor = stage.boundary().ofLength(taken, length);
+        rank.grant(receive, stage.boundary().take());
         watch.received(stage, receive, pass, tensor);
         return tensor;
     }
@@ -226,7 +226,7 @@ public final class StageOps implements StepOps {
     /** Returns the expected rows of the tensor of a receive. */
     public int rowsOf(Action receive, Pass pass) {
         return receive.kind().isTransfer()
-                ? stage.rowsOf(lengthOf(receive, pass))
+                ? stage.boundary().rowsOf(lengthOf(receive, pass))
                 : stage.tied().gradient().shape().size(0);
     }
 
@@ -289,7 +289,7 @@ public final class StageOps implements StepOps {
         Tensor other = rank.take(receive, pass, rowsOf(receive, pass));
         stage.tied().add(other);
         if (plan.needsMessage(receive)) {
-            stage.release(other);
+            stage.boundary().release(other);
         } else {
             rank.release(plan.peerStage(receive), other);
         }

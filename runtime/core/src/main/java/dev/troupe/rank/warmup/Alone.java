@@ -27,12 +27,12 @@ record Alone(int rank, Stage stage, int length, MicrobatchRows rows) implements 
 
     @Override
     public Tensor take(Action receive, Pass pass, int ofRows) {
-        return receive.kind().isTransfer() ? stage.takeBoundary() : stage.tied().takeGradient();
+        return receive.kind().isTransfer() ? stage.boundary().take() : stage.tied().takeGradient();
     }
 
     @Override
     public void put(Action message, Pass pass, Tensor tensor) {
-        stage.release(tensor);
+        stage.boundary().release(tensor);
     }
 
     @Override
@@ -42,7 +42,7 @@ record Alone(int rank, Stage stage, int length, MicrobatchRows rows) implements 
 
     @Override
     public void grant(Action receive, Tensor buffer) {
-        stage.release(buffer);
+        stage.boundary().release(buffer);
     }
 
     /** Does nothing: the tensor belongs to this stage. */
@@ -52,6 +52,6 @@ record Alone(int rank, Stage stage, int length, MicrobatchRows rows) implements 
 
     @Override
     public void release(int other, Tensor tensor) {
-        stage.release(tensor);
+        stage.boundary().release(tensor);
     }
 }
