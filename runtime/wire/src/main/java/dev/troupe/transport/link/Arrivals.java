@@ -3,6 +3,7 @@ package dev.troupe.transport.link;
 import dev.troupe.transport.Counters;
 import dev.troupe.transport.DropReason;
 import dev.troupe.transport.NodeMap;
+import dev.troupe.transport.frame.Frame;
 import dev.troupe.wire.Ring;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -81,7 +82,7 @@ final class Arrivals {
      *
      * @param failure the failure of the copy; null if it succeeded
      */
-    void onCopied(int fromNode, PostedReceives.Landing place, RuntimeException failure) {
+    void onCopied(int fromNode, Landing place, RuntimeException failure) {
         DropReason reason = receives.copied(place, failure);
         if (reason != null) {
             drop(reason, fromNode, place.length());
@@ -117,7 +118,7 @@ final class Arrivals {
      * @throws IOException if the header is damaged, so that the rest of the connection is unreadable
      */
     boolean onHeader(int fromNode, DirectBuffer buffer, int offset, int length, int payloadBytes,
-            PostedReceives.Landing place) throws IOException {
+            Landing place) throws IOException {
         DropReason reason = header.readHeader(buffer, offset, length, payloadBytes);
         if (reason != null && reason != DropReason.BAD_FIELD) {
             drop(reason, fromNode, length);
@@ -136,17 +137,17 @@ final class Arrivals {
         return isPayload && reason == null;
     }
 
-    private DropReason admit(int fromNode, PostedReceives.Landing place) {
+    private DropReason admit(int fromNode, Landing place) {
         return isKnown(fromNode, header) ? receives.admit(header, place) : DropReason.UNKNOWN_RANK;
     }
 
     /** Returns whether the buffer of a payload still belongs to the transport. */
-    boolean isOpen(PostedReceives.Landing place) {
+    boolean isOpen(Landing place) {
         return receives.isOpen(place);
     }
 
     /** Returns the memory of a payload's place; empty if the buffer is not in memory of this process. */
-    Optional<MemorySegment> memory(PostedReceives.Landing place) {
+    Optional<MemorySegment> memory(Landing place) {
         return PostedReceives.memory(place);
     }
 
@@ -156,7 +157,7 @@ final class Arrivals {
      * @param isWhole whether its checksum is right
      * @param payload the payload; empty if it is already in its buffer
      */
-    void onPayload(int fromNode, PostedReceives.Landing place, boolean isWhole, Optional<MemorySegment> payload) {
+    void onPayload(int fromNode, Landing place, boolean isWhole, Optional<MemorySegment> payload) {
         if (!isWhole) {
             drop(DropReason.BAD_CHECKSUM, fromNode, place.length());
             onDamage(fromNode);

@@ -4,6 +4,8 @@ import dev.troupe.engine.Engine;
 import dev.troupe.engine.Fence;
 import dev.troupe.engine.Tensor;
 import dev.troupe.transport.DropReason;
+import dev.troupe.transport.frame.Frame;
+import dev.troupe.transport.frame.FrameWriter;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;

@@ -19,7 +19,7 @@ final class IncomingConnection implements Link.Incoming, FrameReader {
 
     private final int node;
     private final FrameWay way;
-    private final PostedReceives.Landing landing = new PostedReceives.Landing();
+    private final Landing landing = new Landing();
     /** Memory for payloads to buffers that are not in this process's memory. */
     private final MemorySegment arriving = MemorySegment
             .ofBuffer(ByteBuffer.allocateDirect(FrameStream.MOST_PAYLOAD));

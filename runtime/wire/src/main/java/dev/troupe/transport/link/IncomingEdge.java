@@ -1,6 +1,7 @@
 package dev.troupe.transport.link;
 
 import dev.troupe.protocol.Edge;
+import dev.troupe.transport.frame.Frame;
 import java.util.ArrayDeque;
 
 /**
@@ -14,7 +15,7 @@ final class IncomingEdge {
     /** Complete buffers to which a device still copies. */
     final ArrayDeque<PostedReceives.Buffer> beingCopied = new ArrayDeque<>();
     /** The first fragment of the message that a device is copying or has copied last. */
-    PostedReceives.Landing firstBegun;
+    Landing firstBegun;
     int creditsDue;
     /** Filled bytes of the first buffer; 0 if no message has begun. */
     long filled;

@@ -9,6 +9,7 @@ import dev.troupe.transport.device.ReceivingRing;
 import dev.troupe.transport.device.ReceivingRings;
 import dev.troupe.transport.device.RetiredRings;
 import dev.troupe.transport.device.Stamp;
+import dev.troupe.transport.frame.Frame;
 import dev.troupe.wire.Ring;
 import io.aeron.Subscription;
 import io.aeron.logbuffer.FragmentHandler;
@@ -33,19 +34,19 @@ final class IncomingRings implements Link.Incoming {
     private final Subscription subscription;
     /** The file of the ring in the host's memory, by the session of the stream. */
     private final IntFunction<Path> files;
-    private final ReceivingRings<PostedReceives.Landing> devices;
+    private final ReceivingRings<Landing> devices;
     private final RetiredRings retired;
     private final OnDevice onDevice = new OnDevice();
     // Created once, since new objects for each poll would be garbage.
     private FragmentHandler handler;
-    private BiConsumer<PostedReceives.Landing, RuntimeException> copied;
+    private BiConsumer<Landing, RuntimeException> copied;
     private Ring ring;
     private int ringSession;
     private RuntimeException failure;
 
     /** The payload of a frame in a ring of a device; one object is reused for all frames. */
     private static final class OnDevice implements Arrivals.Payload {
-        private ReceivingRing<PostedReceives.Landing> ring;
+        private ReceivingRing<Landing> ring;
         private long end;
         private boolean isTaken;
 
@@ -56,7 +57,7 @@ final class IncomingRings implements Link.Incoming {
 
         @Override
         public DropReason land(PostedReceives receives, Frame frame) {
-            PostedReceives.Landing place = new PostedReceives.Landing();
+            Landing place = new Landing();
             DropReason refused = receives.admit(frame, place);
             if (refused != null) {
                 return refused;
@@ -78,7 +79,7 @@ final class IncomingRings implements Link.Incoming {
      * @param files the file of the ring in the host's memory, by the session of the stream
      */
     IncomingRings(int node, Subscription subscription, IntFunction<Path> files,
-            ReceivingRings<PostedReceives.Landing> devices, RetiredRings retired) {
+            ReceivingRings<Landing> devices, RetiredRings retired) {
         this.node = node;
         this.subscription = subscription;
         this.files = files;

@@ -6,6 +6,7 @@ import dev.troupe.transport.Counters;
 import dev.troupe.transport.FrameHook;
 import dev.troupe.transport.TransportFault;
 import dev.troupe.transport.TransportSettings;
+import dev.troupe.transport.frame.FrameWriter;
 import dev.troupe.wire.way.FrameWay;
 import dev.troupe.wire.way.Outcome;
 import java.lang.foreign.MemorySegment;

@@ -15,6 +15,7 @@ import dev.troupe.transport.TransportException;
 import dev.troupe.transport.TransportListener;
 import dev.troupe.transport.TransportSettings;
 import dev.troupe.transport.driver.Driver;
+import dev.troupe.transport.frame.FrameWriter;
 import dev.troupe.transport.tcp.Connections;
 import java.nio.file.Path;
 import java.util.List;

@@ -12,6 +12,7 @@ import dev.troupe.transport.device.RetiredRings;
 import dev.troupe.transport.device.RingFiles;
 import dev.troupe.transport.device.SendingRings;
 import dev.troupe.transport.driver.Driver;
+import dev.troupe.transport.frame.FrameWriter;
 import dev.troupe.transport.tcp.Connections;
 import dev.troupe.transport.tcp.FrameStream;
 import dev.troupe.transport.tcp.Line;

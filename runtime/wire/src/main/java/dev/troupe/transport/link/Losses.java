@@ -2,6 +2,7 @@ package dev.troupe.transport.link;
 
 import dev.troupe.transport.DropReason;
 import dev.troupe.transport.MessageId;
+import dev.troupe.transport.frame.Frame;
 import java.util.BitSet;
 import java.util.Collection;
 import java.util.SortedSet;

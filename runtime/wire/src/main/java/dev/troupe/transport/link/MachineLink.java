@@ -3,6 +3,7 @@ package dev.troupe.transport.link;
 import dev.troupe.transport.device.SendingRing;
 import dev.troupe.transport.device.SendingRing.Piece;
 import dev.troupe.transport.device.SendingRings;
+import dev.troupe.transport.frame.FrameWriter;
 import dev.troupe.wire.Ring;
 import dev.troupe.wire.way.Outcome;
 import dev.troupe.wire.way.StreamWay;

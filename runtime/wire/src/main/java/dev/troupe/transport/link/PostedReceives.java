@@ -7,6 +7,7 @@ import dev.troupe.protocol.Edge;
 import dev.troupe.transport.DropReason;
 import dev.troupe.transport.MessageId;
 import dev.troupe.transport.TransportListener;
+import dev.troupe.transport.frame.Frame;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -67,40 +68,6 @@ final class PostedReceives {
             return fence.isReached();
         } catch (RuntimeException failed) {
             return true;
-        }
-    }
-
-    /** The place of a fragment in the buffer of its message; objects are reused. */
-    static final class Landing {
-        private IncomingEdge edge;
-        private Buffer buffer;
-        private long pass;
-        private int microbatch;
-        private int rows;
-        private long offset;
-        private int length;
-        private long byteCount;
-        private int clearings = -1;
-        // For fragments that a device copies.
-        private Landing firstOfMessage;
-        private boolean isLast;
-        private boolean isBroken;
-
-        int length() {
-            return length;
-        }
-
-        /** Returns the fragment's offset in the buffer, in bytes. */
-        long offset() {
-            return offset;
-        }
-
-        Tensor tensor() {
-            return buffer.tensor;
-        }
-
-        Engine engine() {
-            return buffer.engine;
         }
     }
 

@@ -7,6 +7,7 @@ import dev.troupe.protocol.Edge;
 import dev.troupe.transport.DropReason;
 import dev.troupe.transport.MessageId;
 import dev.troupe.transport.TransportListener;
+import dev.troupe.transport.frame.Frame;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

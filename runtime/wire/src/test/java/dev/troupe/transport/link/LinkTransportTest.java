@@ -21,6 +21,7 @@ import dev.troupe.transport.TransportCounters;
 import dev.troupe.transport.TransportFault;
 import dev.troupe.transport.TransportSettings;
 import dev.troupe.transport.driver.SharedDriver;
+import dev.troupe.transport.frame.FrameWriter;
 import io.aeron.Aeron;
 import io.aeron.Publication;
 import java.nio.file.Files;

@@ -12,6 +12,8 @@ import dev.troupe.engine.Tensor;
 import dev.troupe.protocol.Edge;
 import dev.troupe.transport.DropReason;
 import dev.troupe.transport.MessageId;
+import dev.troupe.transport.frame.Frame;
+import dev.troupe.transport.frame.FrameWriter;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

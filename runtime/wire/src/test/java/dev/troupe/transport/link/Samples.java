@@ -12,6 +12,7 @@ import dev.troupe.protocol.Edge;
 import dev.troupe.protocol.MessageKind;
 import dev.troupe.transport.MessageId;
 import dev.troupe.transport.PendingTransfer;
+import dev.troupe.transport.frame.FrameWriter;
 import dev.troupe.wire.Window;
 import java.lang.foreign.MemorySegment;
 import java.lang.reflect.InvocationTargetException;
@@ -32,7 +33,7 @@ import java.util.function.Supplier;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /** Tensors, edges and frames for the tests of this package. */
-final class Samples {
+public final class Samples {
     static final Engine ENGINE = new ReferenceEngine(DataType.FLOAT32);
 
     private Samples() {
@@ -47,7 +48,7 @@ final class Samples {
     }
 
     /** An INT32 tensor, so that every bit counts, of random elements. */
-    static Tensor random(long seed, int... sizes) {
+    public static Tensor random(long seed, int... sizes) {
         Tensor tensor = zeros(sizes);
         byte[] bytes = new byte[(int) tensor.byteCount()];
         new Random(seed).nextBytes(bytes);
@@ -55,26 +56,26 @@ final class Samples {
         return tensor;
     }
 
-    static Tensor zeros(int... sizes) {
+    public static Tensor zeros(int... sizes) {
         return ENGINE.allocate(DataType.INT32, Shape.of(sizes));
     }
 
-    static byte[] bytes(Tensor tensor) {
+    public static byte[] bytes(Tensor tensor) {
         byte[] bytes = new byte[(int) tensor.byteCount()];
         ENGINE.copyToHost(tensor, 0, MemorySegment.ofArray(bytes));
         return bytes;
     }
 
-    static UnsafeBuffer buffer(int bytes) {
+    public static UnsafeBuffer buffer(int bytes) {
         return new UnsafeBuffer(ByteBuffer.allocateDirect(bytes));
     }
 
     /** Returns one fragment of a sender that sends microbatch after microbatch, in a buffer of exactly its length. */
-    static UnsafeBuffer fragment(MessageId id, Tensor tensor, long offset, int length) {
+    public static UnsafeBuffer fragment(MessageId id, Tensor tensor, long offset, int length) {
         return fragment(new FrameWriter(true), id, tensor, offset, length);
     }
 
-    static UnsafeBuffer fragment(FrameWriter writer, MessageId id, Tensor tensor, long offset, int length) {
+    public static UnsafeBuffer fragment(FrameWriter writer, MessageId id, Tensor tensor, long offset, int length) {
         UnsafeBuffer buffer = buffer(FrameWriter.FRAGMENT_HEADER_BYTES + length);
         write(writer, buffer, id, id.microbatch(), tensor, offset, length);
         return buffer;
@@ -88,14 +89,14 @@ final class Samples {
         writer.fragment(buffer, 0, id, number, tensor, offset, length);
     }
 
-    static UnsafeBuffer credit(int epoch, Edge edge, int count) {
+    public static UnsafeBuffer credit(int epoch, Edge edge, int count) {
         UnsafeBuffer buffer = buffer(FrameWriter.CREDIT_BYTES);
         new FrameWriter(true).credit(buffer, 0, epoch, edge, count);
         return buffer;
     }
 
     /** Makes the checksum right again after a test has changed a field, as a hostile sender would. */
-    static UnsafeBuffer resealed(UnsafeBuffer frame) {
+    public static UnsafeBuffer resealed(UnsafeBuffer frame) {
         int start = FrameWriter.CHECKSUM_START;
         frame.putInt(4, new Window().checksum(frame, start, frame.capacity() - start));
         return frame;

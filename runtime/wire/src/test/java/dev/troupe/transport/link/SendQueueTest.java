@@ -12,6 +12,7 @@ import dev.troupe.protocol.Edge;
 import dev.troupe.transport.DropReason;
 import dev.troupe.transport.MessageId;
 import dev.troupe.transport.PendingTransfer;
+import dev.troupe.transport.frame.Frame;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Tag;

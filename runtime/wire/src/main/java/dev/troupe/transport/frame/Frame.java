@@ -1,4 +1,4 @@
-package dev.troupe.transport.link;
+package dev.troupe.transport.frame;
 
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Shape;
@@ -19,9 +19,9 @@ import org.agrona.DirectBuffer;
  * A received frame, read and checked; one object is reused for all frames. Its getters are valid after {@link #read} has
  * returned null, and the payload as long as the buffer. One thread at a time.
  */
-final class Frame {
+public final class Frame {
     /** More buffers than any run grants on one edge; the limit keeps sums of credits from overflowing. */
-    static final int MAX_CREDITS = 1 << 20;
+    public static final int MAX_CREDITS = 1 << 20;
 
     private static final MessageKind[] KINDS = byCode(MessageKind.values());
     private static final DataType[] DATA_TYPES = byCode(DataType.values());
@@ -61,7 +61,7 @@ final class Frame {
     private int fragmentLength;
 
     /** Creates a frame for streams with or without payloads in the checksum. */
-    Frame(boolean checksPayload) {
+    public Frame(boolean checksPayload) {
         this.checksPayload = checksPayload;
     }
 
@@ -86,7 +86,7 @@ final class Frame {
      *
      * @return null if a sender of this version may write these bytes; otherwise the reason to drop them
      */
-    DropReason read(DirectBuffer bytes, int offset, int length) {
+    public DropReason read(DirectBuffer bytes, int offset, int length) {
         return read(bytes, offset, length, null, 0);
     }
 
@@ -96,7 +96,7 @@ final class Frame {
      * @param through the ring, or null if payloads are in their frames
      * @param end the position after the payload, which is checked too
      */
-    DropReason read(DirectBuffer bytes, int offset, int length, Ring through, long end) {
+    public DropReason read(DirectBuffer bytes, int offset, int length, Ring through, long end) {
         ring = through;
         positions = through == null ? null : through.positions();
         ringEnd = end;
@@ -110,7 +110,7 @@ final class Frame {
      * @param of the positions of the ring
      * @param end the position after the payload, which is checked too
      */
-    DropReason readHeader(DirectBuffer bytes, int offset, int length, RingPositions of, long end) {
+    public DropReason readHeader(DirectBuffer bytes, int offset, int length, RingPositions of, long end) {
         ring = null;
         positions = of;
         ringEnd = end;
@@ -123,7 +123,7 @@ final class Frame {
      *
      * @param following bytes of the payload, 0 if there is none
      */
-    DropReason readHeader(DirectBuffer bytes, int offset, int length, int following) {
+    public DropReason readHeader(DirectBuffer bytes, int offset, int length, int following) {
         ring = null;
         positions = null;
         payloadBytes = following;
@@ -162,7 +162,7 @@ final class Frame {
      * Returns whether a frame with a wrong checksum may belong to an awaited message. Its fields are not trusted, but a
      * claim of an earlier epoch is believed: the last frames of a damaged message that was given up have one.
      */
-    boolean mayBeOfMessage(DirectBuffer bytes, int offset, int length, int presentEpoch) {
+    public boolean mayBeOfMessage(DirectBuffer bytes, int offset, int length, int presentEpoch) {
         return length >= FrameWriter.FRAGMENT_HEADER_BYTES && fragment.wrap(bytes,
                 offset + WireHeader.BYTES, FragmentDecoder.BLOCK_LENGTH,
                 FragmentDecoder.SCHEMA_VERSION).epoch() >= presentEpoch;
@@ -249,73 +249,73 @@ final class Frame {
                 && fragmentOffset % elementBytes == 0 && fragmentLength % elementBytes == 0;
     }
 
-    boolean isCredit() {
+    public boolean isCredit() {
         return isCredit;
     }
 
-    int epoch() {
+    public int epoch() {
         return epoch;
     }
 
-    int fromRank() {
+    public int fromRank() {
         return fromRank;
     }
 
-    int toRank() {
+    public int toRank() {
         return toRank;
     }
 
     /** Returns the number of granted buffers of a credit frame. */
-    int count() {
+    public int count() {
         return count;
     }
 
-    long pass() {
+    public long pass() {
         return pass;
     }
 
-    int microbatch() {
+    public int microbatch() {
         return microbatch;
     }
 
     /** Returns the number of the message in its edge and epoch; it wraps around. */
-    int number() {
+    public int number() {
         return number;
     }
 
-    long byteCount() {
+    public long byteCount() {
         return byteCount;
     }
 
-    long fragmentOffset() {
+    public long fragmentOffset() {
         return fragmentOffset;
     }
 
-    int fragmentLength() {
+    public int fragmentLength() {
         return fragmentLength;
     }
 
-    long edgeKey() {
+    public long edgeKey() {
         return Edge.key(fromRank, toRank, stage, kind);
     }
 
-    Edge edge() {
+    public Edge edge() {
         return new Edge(fromRank, toRank, stage, kind);
     }
 
-    MessageId id() {
+    public MessageId id() {
         return new MessageId(epoch, pass, edge(), microbatch);
     }
 
     /** Returns the payload of a fragment, read-only by convention. */
-    MemorySegment payload() {
+    public MemorySegment payload() {
         return ring == null
                 ? window.segment(buffer, payloadStart, fragmentLength)
                 : ring.payload(ringEnd, fragmentLength);
     }
 
     /** Returns the first size of the message's shape. */
-    int rows() {
+    public int rows() {
         return sizes[0];
     }
 
@@ -324,7 +324,7 @@ final class Frame {
      *
      * @param rows the rows announced by the first fragment of the message
      */
-    boolean fits(DataType type, Shape shape, int rows) {
+    public boolean fits(DataType type, Shape shape, int rows) {
         if (type != dataType || tensorRank == 0 || shape.rank() != tensorRank || rows != sizes[0]
                 || rows > shape.size(0)) {
             return false;
@@ -338,7 +338,7 @@ final class Frame {
     }
 
     /** Returns type and shape as text. */
-    String layout() {
+    public String layout() {
         StringBuilder text = new StringBuilder().append(dataType).append(" [");
         for (int dimension = 0; dimension < tensorRank; dimension++) {
             text.append(dimension == 0 ? "" : " x ").append(sizes[dimension]);

@@ -1,4 +1,4 @@
-package dev.troupe.transport.link;
+package dev.troupe.transport.frame;
 
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
@@ -16,16 +16,16 @@ import org.agrona.MutableDirectBuffer;
  * The writer of frames into buffers; the schema is {@code frames.sbe.xml}. The checksum covers the header, and a payload
  * that leaves the machine. A payload within the machine stays in memory, as safe as a tensor. One thread at a time.
  */
-final class FrameWriter {
+public final class FrameWriter {
     /** The first byte under the checksum: after the magic, which is compared, and the checksum itself. */
-    static final int CHECKSUM_START = 8;
+    public static final int CHECKSUM_START = 8;
     /** Bytes before a fragment's payload. */
-    static final int FRAGMENT_HEADER_BYTES = WireHeader.BYTES + FragmentEncoder.BLOCK_LENGTH;
-    static final int CREDIT_BYTES = WireHeader.BYTES + CreditEncoder.BLOCK_LENGTH;
+    public static final int FRAGMENT_HEADER_BYTES = WireHeader.BYTES + FragmentEncoder.BLOCK_LENGTH;
+    public static final int CREDIT_BYTES = WireHeader.BYTES + CreditEncoder.BLOCK_LENGTH;
     /** The most dimensions of a tensor in the header. */
-    static final int MAX_TENSOR_RANK = FragmentEncoder.sizesLength();
+    public static final int MAX_TENSOR_RANK = FragmentEncoder.sizesLength();
     /** The unit of all fragments but the last, in bytes, so that no element is split and copies stay aligned. */
-    static final int PAYLOAD_UNIT = RingPositions.UNIT_BYTES;
+    public static final int PAYLOAD_UNIT = RingPositions.UNIT_BYTES;
 
     private final boolean checksPayload;
     private final WireHeader header = new WireHeader();
@@ -34,7 +34,7 @@ final class FrameWriter {
     private final Window window = new Window();
 
     /** Creates a writer for a stream with or without checks of payloads; see {@link Frame}. */
-    FrameWriter(boolean checksPayload) {
+    public FrameWriter(boolean checksPayload) {
         this.checksPayload = checksPayload;
     }
 
@@ -42,7 +42,7 @@ final class FrameWriter {
      * Writes the header of a fragment, {@link #FRAGMENT_HEADER_BYTES} bytes. If payloads are checked, the payload must
      * already follow it.
      */
-    void fragment(MutableDirectBuffer buffer, int offset, MessageId id, int number, Tensor tensor, long tensorOffset,
+    public void fragment(MutableDirectBuffer buffer, int offset, MessageId id, int number, Tensor tensor, long tensorOffset,
             int length) {
         write(buffer, offset, id, number, tensor, tensorOffset, length);
         seal(buffer, offset, FRAGMENT_HEADER_BYTES + (checksPayload ? length : 0), FragmentEncoder.BLOCK_LENGTH,
@@ -66,13 +66,13 @@ final class FrameWriter {
     }
 
     /** Flips a bit of a written frame's checksum. */
-    void damage(MutableDirectBuffer buffer, int offset) {
+    public void damage(MutableDirectBuffer buffer, int offset) {
         int checksum = offset + FrameHeaderEncoder.checksumEncodingOffset();
         buffer.putByte(checksum, (byte) (buffer.getByte(checksum) ^ 1));
     }
 
     /** Writes one credit frame, {@link #CREDIT_BYTES} bytes. */
-    void credit(MutableDirectBuffer buffer, int offset, int epoch, Edge edge, int count) {
+    public void credit(MutableDirectBuffer buffer, int offset, int epoch, Edge edge, int count) {
         buffer.setMemory(offset, CREDIT_BYTES, (byte) 0);
         credit.wrap(buffer, offset + WireHeader.BYTES).epoch(epoch).fromRank(edge.fromRank())
                 .toRank(edge.toRank()).stage(edge.stage()).count(count).kind((short) edge.kind().code());

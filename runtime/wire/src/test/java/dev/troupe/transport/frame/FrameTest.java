@@ -1,4 +1,4 @@
-package dev.troupe.transport.link;
+package dev.troupe.transport.frame;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -14,6 +14,7 @@ import dev.troupe.protocol.Edge;
 import dev.troupe.protocol.MessageKind;
 import dev.troupe.transport.DropReason;
 import dev.troupe.transport.MessageId;
+import dev.troupe.transport.link.Samples;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.Random;
