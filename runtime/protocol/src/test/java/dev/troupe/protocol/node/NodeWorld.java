@@ -3,9 +3,7 @@ package dev.troupe.protocol.node;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.troupe.protocol.Commit;
 import dev.troupe.protocol.Incarnation;
-import dev.troupe.protocol.LossScale;
 import dev.troupe.protocol.NodeReport;
 import dev.troupe.protocol.run.RunEvent;
 import java.time.Duration;
@@ -98,11 +96,13 @@ final class NodeWorld {
                 }
             }
             case 9 -> look();
-            case 10 -> recover(leader);
-            case 11 -> commit(leader);
-            case 12 -> leader.orders.add(new NodeEvent.KeepCopies(stepsDone,
-                    IntStream.range(0, 6).mapToObj(_ -> CoordinatorOfNode.NAMES.get(random.nextInt(3))).toList(),
-                    Map.of("a", 1, "b", 2)));
+            case 10 -> leader.recover(random, stepsDone);
+            case 11 -> {
+                if (leader.isAlive) {
+                    leader.commit(++stepsDone);
+                }
+            }
+            case 12 -> leader.keepCopies(random, stepsDone);
             case 13 -> endAGroup();
             case 14 -> lose(leader);
             default -> {
@@ -184,30 +184,6 @@ final class NodeWorld {
         if (looksLater) {
             looksLater = false;
             take(new NodeEvent.LookDue());
-        }
-    }
-
-    private void recover(CoordinatorOfNode leader) {
-        if (leader.isAlive && leader.hasHosted) {
-            enter(leader, random.nextInt(5) == 0);
-        }
-    }
-
-    /** The groups that move start again, and perhaps others. */
-    private void enter(CoordinatorOfNode leader, boolean allStart) {
-        List<String> moved = random.nextInt(3) == 0 ? CoordinatorOfNode.anyHosts(random) : leader.hosts;
-        List<Integer> restarted = CoordinatorOfNode.GROUPS.stream().filter(group -> allStart || random.nextInt(3) == 0
-                || !moved.get(group.getFirst()).equals(leader.hosts.get(group.getFirst())))
-                .flatMap(List::stream).toList();
-        leader.epoch++;
-        leader.hosts = moved;
-        leader.orders.add(new NodeEvent.EnterEpoch(leader.epoch, restarted, stepsDone, moved, Map.of()));
-    }
-
-    private void commit(CoordinatorOfNode leader) {
-        if (leader.isAlive) {
-            stepsDone++;
-            leader.orders.add(new NodeEvent.Committed(new Commit(stepsDone, LossScale.none(stepsDone))));
         }
     }
 
@@ -312,7 +288,7 @@ final class NodeWorld {
         }
         leader.orders.add(new NodeEvent.HostRanks(leader.epoch, leader.hosts, Map.of(), "runs/one"));
         if (report.isPresent() || coordinators.size() > 1) { // a coordinator that takes over starts all ranks again
-            enter(leader, true);
+            leader.enter(random, stepsDone, true);
         }
         leader.hasHosted = true;
     }

@@ -23,8 +23,8 @@ import org.junit.jupiter.api.Test;
 
 /** Two ranks; the head, and so the losses, on rank 1; layer 0 on rank 0, layer 1 on rank 1. */
 class RunMachineTest {
-    private static final List<Integer> ALL = List.of(0, 1);
-    private static final List<List<Integer>> PLACES = List.of(List.of(0), List.of(1));
+    static final List<Integer> ALL = List.of(0, 1);
+    static final List<List<Integer>> PLACES = List.of(List.of(0), List.of(1));
     private static final CheckpointPart PART = new CheckpointPart("rank-000", 1, "00");
     private static final RunEvent STOP = new RunEvent.StopRequested();
 
@@ -84,77 +84,6 @@ class RunMachineTest {
         RunMachine infinite = ready(0, 3, 0, 0, -1);
         infinite.on(passDone(0, 0, List.of(), 0, Double.POSITIVE_INFINITY));
         assertInstanceOf(RunCommand.Fail.class, trained(infinite, 1, 0, 2).getFirst());
-    }
-
-    @Test
-    void shouldSkipAStepWithOverflowingGradientsAndHalveTheScale() {
-        RunMachine machine = scaled(LossScale.dynamic(7), 5);
-        assertEquals(new WeightUpdate(0, 0.5, 0, 7, true, 32768), update(machine, 0, Double.POSITIVE_INFINITY));
-        assertEquals(List.of(
-                new RunCommand.CommitStep(
-                        new StepResult(0, 2, Double.POSITIVE_INFINITY, 0.5, 65536, true, Traffic.NONE),
-                        new Commit(1, LossScale.dynamic(7).afterSkip(65536))),
-                new RunCommand.StartPass(new Pass(1, Pass.Kind.TRAINING, 32768), ALL)), updated(machine, 0));
-        // A norm of 5 once the scale is undone.
-        assertEquals(new WeightUpdate(1, 0.5, 0x1p-15, 8, false, 32768), update(machine, 1, 25 * 0x1p30));
-        assertEquals(new RunCommand.StartPass(new Pass(2, Pass.Kind.TRAINING, 32768), ALL),
-                updated(machine, 1).getLast());
-    }
-
-    @Test
-    void shouldDoubleTheScaleAfterManyGoodSteps() {
-        LossScale ready = new LossScale(LossScale.Rule.DYNAMIC, 8, 1998, 0, 3);
-        RunMachine machine = scaled(ready, 5);
-        update(machine, 0, 1);
-        assertEquals(8, pass(updated(machine, 0)).lossScale());
-        update(machine, 1, 1);
-        assertEquals(16, pass(updated(machine, 1)).lossScale());
-    }
-
-    @Test
-    void shouldKeepAScaleThatIsFixed() {
-        RunMachine machine = scaled(LossScale.fixed(4, 0), 5);
-        assertEquals(new WeightUpdate(0, 0.5, 0, 0, true, 4), update(machine, 0, Double.NaN));
-        assertEquals(4, pass(updated(machine, 0)).lossScale());
-    }
-
-    @Test
-    void shouldFailInWordsIfNoScaleHelps() {
-        RunMachine machine = scaled(LossScale.dynamic(0), 50);
-        for (int step = 0; step < 19; step++) {
-            update(machine, step, Double.POSITIVE_INFINITY);
-            updated(machine, step);
-        }
-        assertEquals(List.of(new RunCommand.Fail("the gradients of 20 steps in a row overflowed, of the last,"
-                + " step 19, with a loss scale of 0.125, so training cannot continue: set training.loss-scale to dynamic or"
-                + " a smaller number, or lower training.learning-rate.peak")),
-                gradients(machine, 19, Double.POSITIVE_INFINITY));
-    }
-
-    private static RunMachine scaled(LossScale scale, long steps) {
-        RunMachine machine = OneNode.coordinator(
-                new RunSettings(2, 0, steps, _ -> 0.5, 0, scale, 0, 0, -1, true, PLACES, 0));
-        machine.on(ready(0));
-        machine.on(ready(1));
-        return machine;
-    }
-
-    private static List<RunCommand> gradients(RunMachine machine, long step, double squaredSum) {
-        machine.on(passDone(0, step, List.of(), 0, squaredSum));
-        return machine.on(passDone(1, step, List.of(new MicrobatchLoss(0, 2)), 1, 0));
-    }
-
-    private static WeightUpdate update(RunMachine machine, long step, double squaredSum) {
-        return ((RunCommand.Update) gradients(machine, step, squaredSum).getFirst()).update();
-    }
-
-    private static List<RunCommand> updated(RunMachine machine, long step) {
-        machine.on(new RunEvent.Updated(from(0), step, Traffic.NONE));
-        return machine.on(new RunEvent.Updated(from(1), step, Traffic.NONE));
-    }
-
-    private static Pass pass(List<RunCommand> commands) {
-        return ((RunCommand.StartPass) commands.getLast()).pass();
     }
 
     @Test
@@ -318,11 +247,11 @@ class RunMachineTest {
                 machine.on(new RunEvent.Updated(from(1), 0, Traffic.NONE)).getLast());
     }
 
-    private static Incarnation from(int rank) {
+    static Incarnation from(int rank) {
         return new Incarnation(rank, 0, 1);
     }
 
-    private static RunEvent ready(int rank) {
+    static RunEvent ready(int rank) {
         return new RunEvent.EpochReady(from(rank), 0, -1, List.of());
     }
 
@@ -358,8 +287,7 @@ class RunMachineTest {
         return passDone(rank, step, losses, layer, layer == 0 ? 9 : 16);
     }
 
-    private static RunEvent passDone(int rank, long step, List<MicrobatchLoss> losses, int layer,
-            double squaredSum) {
+    static RunEvent passDone(int rank, long step, List<MicrobatchLoss> losses, int layer, double squaredSum) {
         return new RunEvent.PassDone(from(rank), new Pass(step, Pass.Kind.TRAINING), losses,
                 List.of(new LayerSquaredSum(layer, 0, squaredSum)));
     }

@@ -17,15 +17,10 @@ import dev.troupe.protocol.membership.Roster;
 import dev.troupe.protocol.node.NodeEvent;
 import dev.troupe.protocol.replica.ReplicaTable;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.Deque;
-import java.util.HashSet;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.Set;
 import java.util.function.Consumer;
 
 /**
@@ -47,10 +42,7 @@ final class SimulatedCoordinator {
     private final MembershipMachine<SimulatedNode> membership;
     private final SimulatedCheckpoints checkpoints;
     private final SimulatedReports reports;
-    // The processes with ends that are reported to it; and those at which it looks again.
-    private final Set<SimulatedNode> watched = new LinkedHashSet<>();
-    private final Deque<SimulatedNode> looksAgain = new ArrayDeque<>();
-    private final Set<SimulatedNode> wronged = new HashSet<>();
+    private final SimulatedWatch watch;
     private boolean isLost;
     private RunMachine machine;
     private ReplicaTable replicas;
@@ -79,6 +71,7 @@ final class SimulatedCoordinator {
         this.machine = new RunMachine(settings, replicas, run.protocol().startTerm(term));
         this.reports = new SimulatedReports(settings);
         this.checkpoints = new SimulatedCheckpoints(run, this, settings, records);
+        this.watch = new SimulatedWatch(host.name(), cluster, this::take);
         this.committed = settings.firstStep();
         this.known = new SimulatedRank[settings.rankCount()];
     }
@@ -188,36 +181,9 @@ final class SimulatedCoordinator {
     // The membership of the run.
 
     void addMoves(List<Move> moves) {
-        if (isLost) {
-            return;
-        }
-        checkpoints.addMoves(moves);
-        for (SimulatedNode node : watched) {
-            if (cluster.isGone(node)) {
-                moves.add(new Move(host.name() + " hears that " + node.name() + " has ended", () -> hearEnd(node)));
-            } else if (node.isSuccessor() && !wronged.contains(node)) {
-                moves.add(new Move(host.name() + " hears wrongly that " + node.name() + " has ended", () -> {
-                    wronged.add(node);
-                    hearEnd(node);
-                }));
-            }
-        }
-        if (!looksAgain.isEmpty()) {
-            moves.add(new Move(host.name() + " looks at " + looksAgain.getFirst().name() + " again", this::lookAgain));
-        }
-    }
-
-    private void hearEnd(SimulatedNode node) {
-        watched.remove(node);
-        take(new MembershipEvent.Ended<>(node, node.name(), false));
-    }
-
-    private void lookAgain() {
-        SimulatedNode node = looksAgain.remove();
-        if (cluster.isGone(node)) {
-            take(new MembershipEvent.Ended<>(node, node.name(), true));
-        } else {
-            watched.add(node);
+        if (!isLost) {
+            checkpoints.addMoves(moves);
+            watch.addMoves(moves);
         }
     }
 
@@ -234,8 +200,8 @@ final class SimulatedCoordinator {
         for (MembershipCommand<SimulatedNode> command : membership.on(event)) {
             switch (command) {
                 case MembershipCommand.Refuse<SimulatedNode>(var node, String _) -> cluster.end(node);
-                case MembershipCommand.Watch<SimulatedNode>(var node, String _) -> watched.add(node);
-                case MembershipCommand.WatchAgain<SimulatedNode>(var node, String _) -> looksAgain.add(node);
+                case MembershipCommand.Watch<SimulatedNode>(var node, String _) -> watch.on(node);
+                case MembershipCommand.WatchAgain<SimulatedNode>(var node, String _) -> watch.again(node);
                 case MembershipCommand.TakeOver<SimulatedNode>(var resumed, var failover) -> {
                     cluster.takeDirectory();
                     replicas = new ReplicaTable(failover.hosts(), failover.since(), world.buddies(),

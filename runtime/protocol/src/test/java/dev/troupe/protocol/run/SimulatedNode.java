@@ -1,8 +1,5 @@
 package dev.troupe.protocol.run;
 
-import static org.junit.jupiter.api.Assertions.assertTrue;
-
-import dev.troupe.protocol.Edge;
 import dev.troupe.protocol.NodeReport;
 import dev.troupe.protocol.node.NodeCommand;
 import dev.troupe.protocol.node.NodeEvent;
@@ -25,8 +22,8 @@ import java.util.TreeMap;
 import java.util.stream.IntStream;
 
 /**
- * A node: the shell around its {@link NodeMachine}, as {@code NodeActor} is; its transport's thread, which takes commands in
- * order, some time later; and its snapshots of its own ranks and for others.
+ * A node: the shell around its {@link NodeMachine}, as {@code NodeActor} is; its {@link TransportOfNode transport}; and
+ * its snapshots of its own ranks and for others.
  */
 final class SimulatedNode {
     /** The orders of a coordinator in flight. */
@@ -36,25 +33,17 @@ final class SimulatedNode {
     private static final Duration PATIENCE = Duration.ofDays(1);
 
     private final Simulation run;
-    private final Carrier carrier;
     private final String name;
     // The last started incarnation of each rank that lives here.
     private final Map<Integer, SimulatedRank> hosted = new TreeMap<>();
     // The orders of each coordinator in flight.
     private final Map<SimulatedCoordinator, Mail> inbox = new LinkedHashMap<>();
-    private final Deque<Runnable> commands = new ArrayDeque<>();
-    // By rank.
-    private final Map<Integer, SimulatedRank> listeners = new TreeMap<>();
+    private final TransportOfNode transport;
     private final SimulatedSnapshots snapshots = new SimulatedSnapshots();
     private final SimulatedCopies copies;
     private final SimulatedParts parts;
-    private final Move takesCommand;
     // The term of the coordinator that it obeys.
     private int heard;
-    private int epoch;
-    private int transportEpoch;
-    private int transportTerm = Carrier.FIRST_TERM;
-    private boolean isTaking;
     private final boolean isSuccessor;
     private boolean isMember;
     private boolean isDead;
@@ -67,13 +56,12 @@ final class SimulatedNode {
 
     SimulatedNode(Simulation run, Carrier carrier, String name, boolean isSuccessor) {
         this.run = run;
-        this.carrier = carrier;
         this.name = name;
+        this.transport = new TransportOfNode(this, carrier);
         this.isSuccessor = isSuccessor;
         this.copies = new SimulatedCopies(run, this);
         this.parts = new SimulatedParts(run, this);
         this.machine = new NodeMachine(name, PATIENCE, run.stepsPerPass());
-        this.takesCommand = new Move("the transport of " + name + " takes a command", this::takeCommand);
         take(new NodeEvent.Begin());
     }
 
@@ -87,6 +75,10 @@ final class SimulatedNode {
 
     SimulatedSnapshots snapshots() {
         return snapshots;
+    }
+
+    TransportOfNode transport() {
+        return transport;
     }
 
     SimulatedCopies copies() {
@@ -104,9 +96,7 @@ final class SimulatedNode {
                 all.add(new Move(name + " hears that " + nameOf(of) + " is lost", () -> hearLoss(of)));
             }
         }
-        if (!commands.isEmpty()) {
-            all.add(takesCommand);
-        }
+        transport.addMoves(all);
         copies.addMoves(all);
         if (run.cluster().reachesCoordinator(this)) {
             parts.addMoves(all);
@@ -184,18 +174,15 @@ final class SimulatedNode {
                         ? Optional.of(run.cluster().leader())
                         : Optional.empty();
             case NodeCommand.Report(RunEvent event) -> copies.report(event);
-            case NodeCommand.Reach(int reached, long _) -> epoch = reached;
+            case NodeCommand.Reach(int reached, long _) -> transport.announce(reached);
             case NodeCommand.Open _ -> open();
             case NodeCommand.Start(RankGroup group, long stepsDone) -> group.ranks()
                     .forEach(rank -> hosted.put(rank, run.start(this, rank, group, stepsDone)));
             case NodeCommand.GiveUp(RankGroup group, long _) -> group.ranks().stream().map(hosted::remove)
                     .filter(Objects::nonNull).forEach(SimulatedRank::retire);
             case NodeCommand.BreakOffCopies(String lost) -> copies.forget(lost);
-            case NodeCommand.BeginEpoch(int begun, var hosts, var _) -> {
-                int term = heard;
-                submitLater(() -> begin(term, begun, IntStream.range(0, hosts.size())
-                        .filter(rank -> hosts.get(rank).equals(name)).boxed().toList()));
-            }
+            case NodeCommand.BeginEpoch(int begun, var hosts, var _) -> transport.beginLater(heard, begun,
+                    IntStream.range(0, hosts.size()).filter(rank -> hosts.get(rank).equals(name)).boxed().toList());
             case NodeCommand.Route(var buddies) -> copies.route(buddies);
             case NodeCommand.SendCopies(var ranks, long stepsDone) -> copies.send(ranks, stepsDone);
             case NodeCommand.ForgetSnapshots(var ranks, long before) ->
@@ -254,122 +241,13 @@ final class SimulatedNode {
         parts.silence();
     }
 
-    /** Buffers come back right after the event, and ranks that live here no more receive nothing more. */
-    private void begin(int term, int begun, List<Integer> here) {
-        if (begun <= transportEpoch) {
-            return;
-        }
-        transportEpoch = begun;
-        transportTerm = term;
-        listeners.values().forEach(rank -> rank.epochBegun(begun));
-        carrier.enter(name, here, term, begun).forEach(edge -> listeners.get(edge.toRank()).returned(edge));
-        listeners.keySet().retainAll(here);
-    }
-
-    void register(SimulatedRank rank) {
-        submit(() -> {
-            listeners.put(rank.rank(), rank);
-            if (transportEpoch > 0) {
-                rank.epochBegun(transportEpoch);
-            }
-        });
-    }
-
-    void grant(int granted, Edge edge) {
-        check(granted);
-        submit(() -> {
-            if (granted == transportEpoch) {
-                carrier.grant(name, transportTerm, granted, edge);
-            } else if (listeners.containsKey(edge.toRank())) {
-                listeners.get(edge.toRank()).returned(edge);
-            }
-        });
-    }
-
-    void send(Carrier.Message message) {
-        check(message.epoch());
-        submit(() -> {
-            if (message.epoch() == transportEpoch) { // else it goes back, and stands in the log
-                carrier.send(name, transportTerm, message);
-            }
-        });
-    }
-
-    /** Requires that the transport has read a tensor that was sent on an edge, or has given it back. */
-    void requireSent(Edge edge, long content) {
-        assertTrue(isDead || !carrier.isHeld(name, edge, content),
-                () -> "a tensor is used again that waits for a credit of " + edge);
-    }
-
-    private void check(int announced) {
-        assertTrue(announced <= epoch, () -> "epoch " + announced + " has not begun, the present one is " + epoch);
-    }
-
-    /** Takes a command at once if no other is before it: its effect is late enough. */
-    private void submit(Runnable command) {
-        if (isDead) {
-            return;
-        }
-        if (commands.isEmpty() && !isTaking) {
-            command.run();
-        } else {
-            commands.add(command);
-        }
-    }
-
-    private void submitLater(Runnable command) {
-        commands.add(command);
-    }
-
-    private void takeCommand() {
-        isTaking = true;
-        commands.remove().run();
-        isTaking = false;
-    }
-
-    /** Returns the term of the coordinator that began its epoch. */
-    int transportTerm() {
-        return transportTerm;
-    }
-
-    int transportEpoch() {
-        return transportEpoch;
-    }
-
-    /** Returns whether messages for a rank arrive here. */
-    boolean receivesFor(int rank) {
-        return !isDead && listeners.containsKey(rank);
-    }
-
-    /** The first message of an edge arrives. */
-    void arrive(Edge edge) {
-        Carrier.Arrival arrival = carrier.arrival(edge);
-        Carrier.Message message = carrier.take(edge, arrival);
-        SimulatedRank receiver = listeners.get(edge.toRank());
-        switch (arrival) {
-            case LANDS -> receiver.landed(message, transportEpoch);
-            case FINDS_NO_BUFFER -> receiver.messageLost("no buffer for " + message);
-            case IS_FENCED -> {
-            }
-        }
-    }
-
-    /** Loses the first message of an edge; its receiver notices, or does not. */
-    void lose(Edge edge, boolean isNoticed) {
-        Carrier.Message message = carrier.take(edge, Carrier.Arrival.IS_FENCED);
-        if (isNoticed && message.epoch() == transportEpoch) {
-            listeners.get(edge.toRank()).messageLost("lost " + message);
-        }
-    }
-
     /** Ends with all its memory. Its messages are still in flight. */
     void die() {
         isDead = true;
         inbox.clear();
-        commands.clear();
         copies.stop();
         parts.stop();
-        carrier.forget(name);
+        transport.stop();
         hosted.values().forEach(rank -> {
             rank.fail();
             rank.retire();
@@ -389,8 +267,7 @@ final class SimulatedNode {
 
     @Override
     public String toString() {
-        return name + (isDead ? " (dead)" : "") + " with ranks " + hosted.keySet() + " is in epoch " + epoch
-                + ", its transport in " + transportEpoch + " with " + commands.size() + " commands to take; has kept "
-                + snapshots + "; " + copies + "; " + parts;
+        return name + (isDead ? " (dead)" : "") + " with ranks " + hosted.keySet() + " is in epoch " + transport
+                + "; has kept " + snapshots + "; " + copies + "; " + parts;
     }
 }

@@ -48,17 +48,15 @@ final class SimulatedNodes {
     Optional<SimulatedNode> receiverOf(Edge edge) {
         SimulatedNode last = null;
         for (SimulatedNode node : all) {
-            if (node.receivesFor(edge.toRank()) && (last == null || isLater(node, last))) {
+            if (node.transport().receivesFor(edge.toRank()) && (last == null || isLater(node.transport(), last.transport()))) {
                 last = node;
             }
         }
         return Optional.ofNullable(last);
     }
 
-    private static boolean isLater(SimulatedNode node, SimulatedNode other) {
-        return node.transportTerm() != other.transportTerm()
-                ? node.transportTerm() > other.transportTerm()
-                : node.transportEpoch() > other.transportEpoch();
+    private static boolean isLater(TransportOfNode one, TransportOfNode other) {
+        return one.term() != other.term() ? one.term() > other.term() : one.epoch() > other.epoch();
     }
 
     void addMoves(List<Move> moves) {

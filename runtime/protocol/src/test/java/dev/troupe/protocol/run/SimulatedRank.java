@@ -142,7 +142,7 @@ final class SimulatedRank {
     private void comeToLife() {
         isBorn = true;
         toCoordinator.add(() -> run.cluster().coordinatorOf(node).hosted(this));
-        node.register(this);
+        node.transport().register(this);
         for (int stage : plan.stagesOf(rank())) {
             order(new Part(true, () -> open(stage)));
         }

@@ -20,14 +20,14 @@ final class SimulatedTransport implements Outbox.Transport<Long> {
 
     @Override
     public void grant(int epoch, Edge edge, Long buffer) {
-        node.grant(epoch, edge);
+        node.transport().grant(epoch, edge);
     }
 
     @Override
     public void send(int epoch, long pass, MessageKey key, Long content) {
         Carrier.Message message = new Carrier.Message(key.edge(), key.microbatch(), pass, epoch, content);
         if (waiting == null) {
-            node.send(message);
+            node.transport().send(message);
         } else {
             waiting.add(message);
         }
@@ -39,13 +39,13 @@ final class SimulatedTransport implements Outbox.Transport<Long> {
         sender.run();
         List<Carrier.Message> all = waiting;
         waiting = null;
-        all.subList(0, Math.max(0, all.size() - count)).forEach(node::send);
+        all.subList(0, Math.max(0, all.size() - count)).forEach(node.transport()::send);
     }
 
     /** Uses the memory of the tensor again: the transport must not have it. */
     @Override
     public void release(Edge edge, Long content) {
-        node.requireSent(edge, content);
+        node.transport().requireSent(edge, content);
     }
 
     /** Each message counts as one. */

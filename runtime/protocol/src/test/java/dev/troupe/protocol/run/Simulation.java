@@ -6,9 +6,7 @@ import static org.junit.jupiter.api.Assertions.fail;
 import dev.troupe.protocol.Edge;
 import dev.troupe.protocol.RunSettings;
 import dev.troupe.protocol.node.RankGroup;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -40,8 +38,7 @@ final class Simulation {
     private final SimulatedRank[] started;
     // Incarnations that may still have an effect.
     private final List<SimulatedRank> alive = new ArrayList<>();
-    private final List<Deque<SimulatedRank>> failures = new ArrayList<>();
-    private final List<Move> failureMoves = new ArrayList<>();
+    private final RankFailures failures;
     private final Map<Edge, Move> arrivals = new HashMap<>();
     private final SimulatedGroups groups;
     private final MessageContents contents = new MessageContents();
@@ -65,15 +62,8 @@ final class Simulation {
         this.carrier = new Carrier(firstHosts(), protocol.fencesEpochs());
         this.groups = new SimulatedGroups(protocol.fencesGroups());
         this.started = new SimulatedRank[plan.rankCount()];
-        for (int rank = 0; rank < plan.rankCount(); rank++) {
-            int name = rank;
-            Deque<SimulatedRank> failed = new ArrayDeque<>();
-            failures.add(failed);
-            failureMoves
-                    .add(new Move("the coordinator hears that rank " + name + " failed",
-                            () -> failed(failed.remove())));
-        }
         this.cluster = new SimulatedCluster(this, settings, world, nodes, records);
+        this.failures = new RankFailures(plan.rankCount(), cluster);
         cluster.start();
     }
 
@@ -86,11 +76,7 @@ final class Simulation {
     void loseWords(SimulatedNode node) {
         node.loseControl();
         alive.stream().filter(rank -> rank.node() == node).forEach(SimulatedRank::loseControl);
-        failures.forEach(failed -> failed.removeIf(rank -> rank.node() == node));
-    }
-
-    private void failed(SimulatedRank victim) {
-        cluster.coordinatorOf(victim.node()).ask(new RunEvent.RankFailed(victim.incarnation(), "it failed"));
+        failures.loseReports(node);
     }
 
     /** Goes to the end; {@code choice} picks the index of the next move, given all. */
@@ -143,12 +129,7 @@ final class Simulation {
         for (SimulatedRank rank : alive) {
             rank.addMoves(moves);
         }
-        for (int rank = 0; rank < failures.size(); rank++) {
-            if (!failures.get(rank).isEmpty()
-                    && cluster.reachesCoordinator(failures.get(rank).getFirst().node())) {
-                moves.add(failureMoves.get(rank));
-            }
-        }
+        failures.addMoves(moves);
         for (Edge edge : carrier.flying()) {
             if (!cluster.isParted() || mayArrive(edge)) {
                 moves.add(arrivals.computeIfAbsent(edge,
@@ -165,7 +146,7 @@ final class Simulation {
     }
 
     private void arrive(Edge edge) {
-        nodes.receiverOf(edge).ifPresentOrElse(node -> node.arrive(edge),
+        nodes.receiverOf(edge).ifPresentOrElse(node -> node.transport().arrive(edge),
                 () -> carrier.take(edge, Carrier.Arrival.IS_FENCED));
     }
 
@@ -212,16 +193,12 @@ final class Simulation {
             return false;
         }
         victim.fail();
-        return suspect(victim);
+        return failures.report(victim);
     }
 
     /** Has a rank taken for hanging although it is not; false if it cannot be now. */
     boolean suspect(int rank) {
-        return canFail(started[rank]) && suspect(started[rank]);
-    }
-
-    private boolean suspect(SimulatedRank victim) {
-        return failures.get(victim.rank()).add(victim);
+        return canFail(started[rank]) && failures.report(started[rank]);
     }
 
     private boolean canFail(SimulatedRank victim) {
@@ -243,7 +220,7 @@ final class Simulation {
         Edge edge = carrier.flying().get(message);
         Optional<SimulatedNode> receiver = nodes.receiverOf(edge);
         silentLosses += isNoticed && receiver.isPresent() ? 0 : 1;
-        receiver.ifPresentOrElse(node -> node.lose(edge, isNoticed),
+        receiver.ifPresentOrElse(node -> node.transport().lose(edge, isNoticed),
                 () -> carrier.take(edge, Carrier.Arrival.IS_FENCED));
     }
 
