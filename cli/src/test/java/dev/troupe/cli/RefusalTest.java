@@ -12,7 +12,6 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -326,65 +325,11 @@ class RefusalTest {
         Execution.train(out, List.of("transport.directory=" + file)).requireRefused("transport.directory", "a file");
     }
 
-    @Test
-    void shouldRefuseToResumeFromADirectoryWithoutARun() throws IOException {
-        Path nowhere = directory.resolve("nowhere");
-        resumed(nowhere).requireRefused(nowhere + "");
-        Path empty = Files.createDirectory(directory.resolve("empty"));
-        resumed(empty).requireRefused(empty + "", "config.conf");
-        Files.writeString(empty.resolve("config.conf"), "troupe {}");
-        resumed(empty).requireRefused("no checkpoint", empty + "");
-        assertEquals(List.of("config.conf"), names(empty));
-    }
-
-    @Test
-    void shouldRefuseADamagedCheckpoint() throws IOException {
-        Golden golden = Golden.named(Golden.TIED);
-        Path run = directory.resolve("run");
-        Execution.train(run, golden.settings("engine.kind=reference", "training.steps=1", "parallel.pipeline=2"))
-                .requireDone();
-        Path checkpoint = run.resolve("checkpoints").resolve("step-000001");
-        Path part = checkpoint.resolve("rank-001.safetensors");
-        byte[] sound = Files.readAllBytes(part);
-        byte[] damaged = sound.clone();
-        damaged[sound.length - 1] ^= 1;
-        Files.write(part, damaged);
-        resumed(checkpoint).requireRefused(part + " is damaged", "resume from another checkpoint");
-        resumed(run).requireRefused("no checkpoint in " + run + " is whole: " + part + " is damaged");
-        Files.delete(part);
-        resumed(run).requireRefused(part + " is missing");
-        Files.write(part, sound);
-        Files.writeString(checkpoint.resolve("manifest.json"), "{");
-        resumed(run).requireRefused("manifest.json is damaged");
-    }
-
-    @Test
-    void shouldRefuseToResumeAPastStep() {
-        Golden golden = Golden.named(Golden.TIED);
-        Path run = directory.resolve("run");
-        Execution.train(run, golden.settings("engine.kind=reference", "training.steps=3")).requireDone();
-        resumed(run, "-s", "training.steps=2").requireRefused("3 steps", "training.steps = 2");
-        resumed(run, "-s", "training.optimizer.kind=sgd", "-s", "training.steps=4", "-s", "model.layers=3")
-                .requireRefused("model.layers = 3");
-    }
-
-    private static Execution resumed(Path run, String... more) {
-        List<String> arguments = new ArrayList<>(List.of("train", "--resume", run.toString()));
-        arguments.addAll(List.of(more));
-        return Execution.of(arguments);
-    }
-
     private Path copyModel(String name) throws IOException {
         Path model = Files.createDirectory(directory.resolve("model"));
         for (String file : List.of("config.json", "model.safetensors")) {
             Files.copy(Golden.named(name).model().resolve(file), model.resolve(file));
         }
         return model;
-    }
-
-    private static List<String> names(Path folder) throws IOException {
-        try (Stream<Path> entries = Files.list(folder)) {
-            return entries.map(entry -> entry.getFileName().toString()).toList();
-        }
     }
 }

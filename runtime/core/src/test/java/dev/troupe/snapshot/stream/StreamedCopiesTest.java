@@ -1,7 +1,6 @@
 package dev.troupe.snapshot.stream;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -9,19 +8,16 @@ import dev.troupe.collective.peer.Host;
 import dev.troupe.rank.snapshot.SampleState;
 import dev.troupe.rank.snapshot.Snapshots;
 import dev.troupe.snapshot.copy.CopyCounters;
-import dev.troupe.snapshot.copy.SnapshotCopies;
+import dev.troupe.snapshot.stream.CopyingNode.Copied;
 import dev.troupe.transport.Endpoint;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.TransportException;
 import dev.troupe.transport.TransportSettings;
-import dev.troupe.transport.tcp.Connections;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
@@ -34,7 +30,6 @@ import org.junit.jupiter.api.Timeout;
 @Tag("real")
 @Timeout(120)
 class StreamedCopiesTest {
-    private static final long PATIENCE_SECONDS = 30;
     private static final int RANK = 7;
     private static final int LARGE = 16 << 20;
     /** Four times the most that may be in flight. */
@@ -59,65 +54,16 @@ class StreamedCopiesTest {
                 .filter(name -> name.equals("troupe-copies")).toList(), "close must leave no thread");
     }
 
-    /** A version of a stage that has come. */
-    private record Copied(int rank, int stage, long stepsDone) {
+    private CopyingNode node(int self) {
+        return keep(new CopyingNode(self, host, endpoints));
     }
 
-    private final class Node implements AutoCloseable {
-        private final Snapshots snapshots;
-        private final BlockingQueue<Copied> copied = new LinkedBlockingQueue<>();
-        /** The copying thread waits here before it takes more. */
-        private volatile CountDownLatch gate = new CountDownLatch(0);
-        private final SnapshotCopies copies;
-
-        Node(int self, Host machine) {
-            this(self, machine, self + 1, false);
-        }
-
-        Node(int self, Host machine, int receiverId, boolean shares) {
-            this(self, machine, receiverId, shares, Optional.empty());
-        }
-
-        Node(int self, Host machine, int receiverId, boolean shares, Optional<Connections> connections) {
-            snapshots = new Snapshots(shares);
-            copies = StreamedCopies.connect(new NodeMap(self, List.of(0, 1, 2), endpoints, Set.of()),
-                    TransportSettings.defaults(), machine.directory(), connections, snapshots, this::onCopied,
-                    receiverId);
-        }
-
-        private void onCopied(int rank, int stage, long stepsDone) {
-            copied.add(new Copied(rank, stage, stepsDone));
-            try {
-                assertTrue(gate.await(PATIENCE_SECONDS, TimeUnit.SECONDS));
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-            }
-        }
-
-        Copied next() throws InterruptedException {
-            Copied next = copied.poll(PATIENCE_SECONDS, TimeUnit.SECONDS);
-            assertNotNull(next, "nothing came within " + PATIENCE_SECONDS + " seconds");
-            return next;
-        }
-
-        @Override
-        public void close() {
-            gate.countDown();
-            copies.close();
-            snapshots.close();
-        }
-    }
-
-    private Node node(int self) {
-        return keep(new Node(self, host));
-    }
-
-    private Node sharing(int self) {
-        return keep(new Node(self, host, self + 1, true));
+    private CopyingNode sharing(int self) {
+        return keep(new CopyingNode(self, host, self + 1, true, endpoints));
     }
 
     /** Sends the first state of another stage after a copy, and waits until a part of it is on its way. */
-    private static void beginToSend(Node from, SampleState large) {
+    private static void beginToSend(CopyingNode from, SampleState large) {
         await(() -> from.copies.counters().sent() == 1, "the copy before is counted");
         long sentBefore = from.copies.counters().bytesSent();
         large.keep(from.snapshots, RANK, 1, 1);
@@ -126,17 +72,17 @@ class StreamedCopiesTest {
     }
 
     private static void await(BooleanSupplier condition, String what) {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(CopyingNode.PATIENCE_SECONDS);
         while (!condition.getAsBoolean()) {
-            assertTrue(System.nanoTime() - deadline < 0, "not within " + PATIENCE_SECONDS + " seconds: " + what);
+            assertTrue(System.nanoTime() - deadline < 0, "not within " + CopyingNode.PATIENCE_SECONDS + " seconds: " + what);
             LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
         }
     }
 
     @Test
     void shouldCopySnapshotsOfEverySizeBitForBit() throws InterruptedException {
-        Node from = node(0);
-        Node to = node(1);
+        CopyingNode from = node(0);
+        CopyingNode to = node(1);
         // Nothing; one element; around a frame of 65,408 bytes and one of lines; many terms.
         int[][] sizes = {{}, {1}, {16_352}, {16_353}, {3, 100_000, 1}, {LARGE}};
         for (int stage = 0; stage < sizes.length; stage++) {
@@ -157,8 +103,8 @@ class StreamedCopiesTest {
 
     @Test
     void shouldLendItsMemoryToAnotherProcessOfTheMachine() throws InterruptedException {
-        Node from = sharing(0);
-        Node to = sharing(1);
+        CopyingNode from = sharing(0);
+        CopyingNode to = sharing(1);
         try (SampleState state = new SampleState(3, LARGE)) {
             for (long steps = 1; steps <= 3; steps++) {
                 state.keep(from.snapshots, RANK, 0, steps);
@@ -173,8 +119,8 @@ class StreamedCopiesTest {
 
     @Test
     void shouldSendTheBytesIfMemoryCannotBeShared() throws InterruptedException {
-        Node from = sharing(0);
-        Node to = node(1);
+        CopyingNode from = sharing(0);
+        CopyingNode to = node(1);
         try (SampleState state = new SampleState(3, 1000)) {
             for (long steps = 1; steps <= 2; steps++) {
                 state.keep(from.snapshots, RANK, 0, steps);
@@ -190,8 +136,8 @@ class StreamedCopiesTest {
 
     @Test
     void shouldNotLendItsMemoryToAnotherMachine() throws InterruptedException {
-        Node here = sharing(0);
-        Node there = keep(new Node(2, keep(Host.good()), 3, true));
+        CopyingNode here = sharing(0);
+        CopyingNode there = keep(new CopyingNode(2, keep(Host.good()), 3, true, endpoints));
         try (SampleState state = new SampleState(3, 1000)) {
             state.keep(here.snapshots, RANK, 0, 1);
             here.copies.send(2, 3, RANK, 0, 1);
@@ -203,9 +149,9 @@ class StreamedCopiesTest {
 
     @Test
     void shouldCopyBothWaysBetweenMachinesOverABadNetwork() throws InterruptedException {
-        Node here = node(0);
+        CopyingNode here = node(0);
         Host other = keep(Host.bad());
-        Node there = keep(new Node(2, other));
+        CopyingNode there = keep(new CopyingNode(2, other, endpoints));
         try (SampleState state = new SampleState(100, 200_000)) {
             for (long steps = 1; steps <= 2; steps++) {
                 state.keep(here.snapshots, RANK, 0, steps);
@@ -223,7 +169,7 @@ class StreamedCopiesTest {
 
     @Test
     void shouldSendTheLatestTwoToANodeThatComesLate() throws InterruptedException {
-        Node from = node(0);
+        CopyingNode from = node(0);
         try (SampleState state = new SampleState(1000)) {
             for (long steps = 1; steps <= 5; steps++) {
                 for (int stage = 0; stage < 2; stage++) {
@@ -231,7 +177,7 @@ class StreamedCopiesTest {
                     from.copies.send(1, 2, RANK, stage, steps);
                 }
             }
-            Node to = node(1);
+            CopyingNode to = node(1);
             for (long steps = 4; steps <= 5; steps++) {
                 assertEquals(new Copied(RANK, 0, steps), to.next());
                 assertEquals(new Copied(RANK, 1, steps), to.next());
@@ -243,8 +189,8 @@ class StreamedCopiesTest {
 
     @Test
     void shouldBreakOffAnOverwrittenSnapshotAndSendTheLatest() throws InterruptedException {
-        Node from = node(0);
-        Node to = node(1);
+        CopyingNode from = node(0);
+        CopyingNode to = node(1);
         try (SampleState small = new SampleState(1); SampleState large = new SampleState(MANY)) {
             small.keep(from.snapshots, RANK, 0, 1);
             to.gate = new CountDownLatch(1);
@@ -268,8 +214,8 @@ class StreamedCopiesTest {
 
     @Test
     void shouldContinueWithANodeThatReturnsAfterItsDeath() throws InterruptedException {
-        Node from = node(0);
-        Node to = node(1);
+        CopyingNode from = node(0);
+        CopyingNode to = node(1);
         try (SampleState small = new SampleState(1); SampleState large = new SampleState(MANY)) {
             small.keep(from.snapshots, RANK, 0, 1);
             to.gate = new CountDownLatch(1);
@@ -278,7 +224,7 @@ class StreamedCopiesTest {
             beginToSend(from, large);
             to.close();
             await(() -> from.copies.counters().brokenOff() == 1, "the death is noticed");
-            Node again = node(1);
+            CopyingNode again = node(1);
             assertEquals(new Copied(RANK, 1, 1), again.next(), "it waits for whoever listens next");
             large.requireKept(again.snapshots, RANK, 1, 1);
             from.copies.forget(1);
@@ -290,8 +236,8 @@ class StreamedCopiesTest {
 
     @Test
     void shouldReportAStateThatItHasAndLeaveItWhole() throws InterruptedException {
-        Node from = node(0);
-        Node to = node(1);
+        CopyingNode from = node(0);
+        CopyingNode to = node(1);
         try (SampleState state = new SampleState(1000)) {
             for (long steps = 1; steps <= 2; steps++) {
                 state.keep(from.snapshots, RANK, 0, steps);
@@ -308,8 +254,8 @@ class StreamedCopiesTest {
 
     @Test
     void shouldTakeAnEarlierStateThatItLacks() throws InterruptedException {
-        Node from = node(0);
-        Node to = node(1);
+        CopyingNode from = node(0);
+        CopyingNode to = node(1);
         try (SampleState state = new SampleState(1000)) {
             state.keep(from.snapshots, RANK, 0, 1);
             state.keep(from.snapshots, RANK, 0, 2);
@@ -323,9 +269,9 @@ class StreamedCopiesTest {
 
     @Test
     void shouldReachTheProcessOfAReceiverIdAndNoOtherOfItsNode() throws InterruptedException {
-        Node from = node(0);
-        Node former = node(1);
-        Node later = keep(new Node(1, host, 99, false));
+        CopyingNode from = node(0);
+        CopyingNode former = node(1);
+        CopyingNode later = keep(new CopyingNode(1, host, 99, false, endpoints));
         try (SampleState state = new SampleState(10)) {
             state.keep(from.snapshots, RANK, 0, 1);
             from.copies.send(1, 2, RANK, 0, 1);
@@ -338,9 +284,9 @@ class StreamedCopiesTest {
 
     @Test
     void shouldIgnoreANodeThatIsForgotten() throws InterruptedException {
-        Node dead = node(0);
-        Node to = node(1);
-        Node living = node(2);
+        CopyingNode dead = node(0);
+        CopyingNode to = node(1);
+        CopyingNode living = node(2);
         try (SampleState state = new SampleState(10)) {
             state.keep(dead.snapshots, RANK, 0, 1);
             dead.copies.send(1, 2, RANK, 0, 1);
@@ -361,8 +307,8 @@ class StreamedCopiesTest {
 
     @Test
     void shouldHoldNobodyUpIfANodeNeverComes() throws InterruptedException {
-        Node from = node(0);
-        Node to = node(1);
+        CopyingNode from = node(0);
+        CopyingNode to = node(1);
         try (SampleState state = new SampleState(10)) {
             state.keep(from.snapshots, RANK, 0, 1);
             from.copies.send(2, 3, RANK, 0, 1);
@@ -376,7 +322,7 @@ class StreamedCopiesTest {
 
     @Test
     void shouldRefuseWhatCannotBe() {
-        Node node = node(0);
+        CopyingNode node = node(0);
         assertThrows(IllegalArgumentException.class, () -> node.copies.send(0, 1, RANK, 0, 1));
         assertThrows(IndexOutOfBoundsException.class, () -> node.copies.send(3, 4, RANK, 0, 1));
         try (Snapshots snapshots = new Snapshots(false)) {

@@ -75,6 +75,13 @@ class LinkTransportTest {
         Samples.awaitNoTransportThread();
     }
 
+    /** Grants two buffers. */
+    private void grantTwo(Edge edge, int elements) {
+        for (int credit = 0; credit < 2; credit++) {
+            transport.grant(0, edge, Samples.ENGINE, Samples.zeros(elements));
+        }
+    }
+
     @Test
     void shouldNameTheProcessOfItsDriver() {
         assertEquals(OptionalLong.of(ProcessHandle.current().pid()), SharedDriver.processOf(directory));
@@ -86,9 +93,7 @@ class LinkTransportTest {
         Edge edge = Samples.edge(0, 1);
         Tensor damaged = Samples.random(1, 20_000);
         Tensor whole = Samples.random(2, 20_000);
-        for (int credit = 0; credit < 2; credit++) {
-            transport.grant(0, edge, Samples.ENGINE, Samples.zeros(20_000));
-        }
+        grantTwo(edge, 20_000);
         hook.damage(Samples.id(edge, 0));
         transport.send(Samples.id(edge, 0), Samples.ENGINE, damaged);
         transport.send(Samples.id(edge, 1), Samples.ENGINE, whole);
@@ -107,9 +112,7 @@ class LinkTransportTest {
     void shouldNoticeALostMessageByTheNext() throws InterruptedException {
         Edge edge = Samples.edge(0, 1);
         Tensor lost = Samples.random(1, 100);
-        for (int credit = 0; credit < 2; credit++) {
-            transport.grant(0, edge, Samples.ENGINE, Samples.zeros(100));
-        }
+        grantTwo(edge, 100);
         hook.lose(Samples.id(edge, 0));
         transport.send(Samples.id(edge, 0), Samples.ENGINE, lost);
         assertSame(lost, Ear.next(ears.get(0).sent).tensor());
@@ -167,8 +170,7 @@ class LinkTransportTest {
         }
         // Two buffers an edge, granted again and again as they are filled.
         for (Edge edge : edges) {
-            transport.grant(0, edge, Samples.ENGINE, Samples.zeros(20_000));
-            transport.grant(0, edge, Samples.ENGINE, Samples.zeros(20_000));
+            grantTwo(edge, 20_000);
         }
         Map<Edge, Integer> expected = new HashMap<>();
         for (int rank = 0; rank < WORLD_SIZE; rank++) {
@@ -228,8 +230,7 @@ class LinkTransportTest {
         transport.send(Samples.id(other, 0), Samples.ENGINE, Samples.zeros(10));
         Ear.next(ears.get(1).landed);
         assertNull(ears.get(3).landed.peek());
-        transport.grant(0, edge, Samples.ENGINE, Samples.zeros(1000));
-        transport.grant(0, edge, Samples.ENGINE, Samples.zeros(1000));
+        grantTwo(edge, 1000);
         assertEquals(1, Ear.next(ears.get(3).landed).id().microbatch());
         assertEquals(2, Ear.next(ears.get(3).landed).id().microbatch());
     }
@@ -270,18 +271,18 @@ class LinkTransportTest {
                 UnsafeBuffer bytes;
                 if (random.nextBoolean()) {
                     bytes = Samples.buffer(random.nextInt(300));
-                    bytes.putBytes(0, randomBytes(random, bytes.capacity()));
+                    bytes.putBytes(0, Samples.randomBytes(random, bytes.capacity()));
                 } else {
                     bytes = Samples.fragment(writer, Samples.id(edge, 0), source, 0, 2000);
                     int at = random.nextInt(FrameWriter.FRAGMENT_HEADER_BYTES);
                     bytes.putByte(at, (byte) (bytes.getByte(at) ^ 1 << random.nextInt(8)));
                 }
-                offer(publication, bytes);
+                Samples.offer(publication, bytes);
                 frames++;
             }
             // And well-formed ones that must not be believed.
-            offer(publication, Samples.fragment(writer, new MessageId(0, 0, Samples.edge(0, 9), 0), source, 0, 2000));
-            offer(publication, Samples.fragment(writer, Samples.id(Samples.edge(1, 2), 0), source, 0, 2000));
+            Samples.offer(publication, Samples.fragment(writer, new MessageId(0, 0, Samples.edge(0, 9), 0), source, 0, 2000));
+            Samples.offer(publication, Samples.fragment(writer, Samples.id(Samples.edge(1, 2), 0), source, 0, 2000));
             frames += 2;
         }
         transport.send(Samples.id(edge, 7), Samples.ENGINE, source);
@@ -300,26 +301,11 @@ class LinkTransportTest {
         assertTrue(counters.dropped().get(DropReason.BAD_MAGIC) > 0, "seed " + seed);
     }
 
-    private static byte[] randomBytes(Random random, int length) {
-        byte[] bytes = new byte[length];
-        random.nextBytes(bytes);
-        return bytes;
-    }
-
-    private static void offer(Publication publication, UnsafeBuffer bytes) {
-        long deadline = System.nanoTime() + Duration.ofSeconds(30).toNanos();
-        while (publication.offer(bytes, 0, bytes.capacity()) < 0) {
-            assertTrue(deadline - System.nanoTime() > 0, "the stream took nothing for 30 seconds");
-            Thread.onSpinWait();
-        }
-    }
-
     @Test
     void shouldReportATensorThatCannotBeRead() throws InterruptedException {
         Edge edge = Samples.edge(0, 1);
         Tensor broken = Samples.zeros(100);
-        transport.grant(0, edge, Samples.ENGINE, Samples.zeros(100));
-        transport.grant(0, edge, Samples.ENGINE, Samples.zeros(100));
+        grantTwo(edge, 100);
         transport.send(Samples.id(edge, 0), Samples.failing("toHost"), broken);
         assertSame(broken, Ear.next(ears.get(0).returned));
         assertInstanceOf(TransportFault.SendFault.class, Ear.next(ears.get(0).faults));

@@ -14,6 +14,7 @@ import dev.troupe.transport.MessageId;
 import dev.troupe.transport.PendingTransfer;
 import dev.troupe.transport.frame.FrameWriter;
 import dev.troupe.wire.Window;
+import io.aeron.Publication;
 import java.lang.foreign.MemorySegment;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
@@ -50,8 +51,7 @@ public final class Samples {
     /** An INT32 tensor, so that every bit counts, of random elements. */
     public static Tensor random(long seed, int... sizes) {
         Tensor tensor = zeros(sizes);
-        byte[] bytes = new byte[(int) tensor.byteCount()];
-        new Random(seed).nextBytes(bytes);
+        byte[] bytes = randomBytes(new Random(seed), (int) tensor.byteCount());
         ENGINE.copyFromHost(MemorySegment.ofArray(bytes), tensor, 0);
         return tensor;
     }
@@ -234,6 +234,21 @@ public final class Samples {
             return called.invoke(ENGINE, arguments);
         } catch (InvocationTargetException e) {
             throw e.getCause();
+        }
+    }
+
+    static byte[] randomBytes(Random random, int length) {
+        byte[] bytes = new byte[length];
+        random.nextBytes(bytes);
+        return bytes;
+    }
+
+    /** Writes bytes to a stream, as a stranger may. */
+    static void offer(Publication publication, UnsafeBuffer bytes) {
+        long deadline = System.nanoTime() + Duration.ofSeconds(30).toNanos();
+        while (publication.offer(bytes, 0, bytes.capacity()) < 0) {
+            assertTrue(deadline - System.nanoTime() > 0, "the stream took nothing for 30 seconds");
+            Thread.onSpinWait();
         }
     }
 }

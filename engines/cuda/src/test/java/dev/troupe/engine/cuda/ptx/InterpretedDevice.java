@@ -76,10 +76,8 @@ public final class InterpretedDevice implements Device {
     public static List<InterpretedDevice> machine(PtxModule module, Random random, int count,
             List<Set<Integer>> bridges) {
         Object lock = new Object();
-        return IntStream.range(0, count)
-                .mapToObj(
-                        ordinal -> new InterpretedDevice(module, random, true, ordinal, bridges, lock, new SharedGpu()))
-                .toList();
+        return IntStream.range(0, count).mapToObj(ordinal -> new InterpretedDevice(module, random, true, ordinal,
+                bridges, lock, new SharedGpu())).toList();
     }
 
     /** One late GPU, as each of several processes has it. */
@@ -175,10 +173,6 @@ public final class InterpretedDevice implements Device {
 
     /** Bytes of the device, for such work. */
     public MemorySegment memory(long address, long bytes) {
-        return segment(address, bytes);
-    }
-
-    private MemorySegment segment(long address, long bytes) {
         requireDevice();
         Allocation found = memory.find(address, bytes);
         if (found == null) {
@@ -239,7 +233,7 @@ public final class InterpretedDevice implements Device {
         @Override
         public void fill(long address, int word, long words) {
             ask(() -> {
-                MemorySegment target = segment(address, words * Integer.BYTES);
+                MemorySegment target = memory(address, words * Integer.BYTES);
                 for (long i = 0; i < words; i++) {
                     target.set(ValueLayout.JAVA_INT_UNALIGNED, i * Integer.BYTES, word);
                 }
@@ -248,12 +242,12 @@ public final class InterpretedDevice implements Device {
 
         @Override
         public void clear(long address, long bytes) {
-            ask(() -> segment(address, bytes).fill((byte) 0));
+            ask(() -> memory(address, bytes).fill((byte) 0));
         }
 
         @Override
         public void copy(long source, long target, long bytes) {
-            ask(() -> segment(target, bytes).copyFrom(segment(source, bytes)));
+            ask(() -> memory(target, bytes).copyFrom(memory(source, bytes)));
         }
 
         @Override
@@ -261,7 +255,7 @@ public final class InterpretedDevice implements Device {
             synchronized (lock) {
                 copiesToHost++;
                 fence().await();
-                target.copyFrom(segment(source, target.byteSize()));
+                target.copyFrom(memory(source, target.byteSize()));
             }
         }
 
@@ -271,7 +265,7 @@ public final class InterpretedDevice implements Device {
                 copiesFromHost++;
             }
             MemorySegment read = MemorySegment.ofArray(source.toArray(ValueLayout.JAVA_BYTE));
-            ask(() -> segment(target, read.byteSize()).copyFrom(read));
+            ask(() -> memory(target, read.byteSize()).copyFrom(read));
         }
 
         @Override
@@ -291,7 +285,7 @@ public final class InterpretedDevice implements Device {
         public Fence fence() {
             requireDevice();
             synchronized (lock) {
-                return new StreamFence(asked);
+                return new StreamFence();
             }
         }
 
@@ -351,11 +345,7 @@ public final class InterpretedDevice implements Device {
         }
 
         private final class StreamFence implements Fence {
-            private final long number;
-
-            StreamFence(long number) {
-                this.number = number;
-            }
+            private final long number = asked;
 
             Object machine() {
                 return lock;

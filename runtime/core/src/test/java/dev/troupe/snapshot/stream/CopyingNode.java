@@ -1,0 +1,65 @@
+package dev.troupe.snapshot.stream;
+
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.troupe.collective.peer.Host;
+import dev.troupe.rank.snapshot.Snapshots;
+import dev.troupe.snapshot.copy.SnapshotCopies;
+import dev.troupe.transport.Endpoint;
+import dev.troupe.transport.NodeMap;
+import dev.troupe.transport.TransportSettings;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+
+/** One of three nodes that copy to each other through media drivers, with its snapshots. */
+final class CopyingNode implements AutoCloseable {
+    static final long PATIENCE_SECONDS = 30;
+
+    final Snapshots snapshots;
+    final SnapshotCopies copies;
+    /** The copying thread waits here before it takes more. */
+    volatile CountDownLatch gate = new CountDownLatch(0);
+    private final BlockingQueue<Copied> copied = new LinkedBlockingQueue<>();
+
+    /** A version of a stage that has come. */
+    record Copied(int rank, int stage, long stepsDone) {
+    }
+
+    CopyingNode(int self, Host machine, List<Endpoint> endpoints) {
+        this(self, machine, self + 1, false, endpoints);
+    }
+
+    CopyingNode(int self, Host machine, int receiverId, boolean shares, List<Endpoint> endpoints) {
+        snapshots = new Snapshots(shares);
+        copies = StreamedCopies.connect(new NodeMap(self, List.of(0, 1, 2), endpoints, Set.of()),
+                TransportSettings.defaults(), machine.directory(), Optional.empty(), snapshots, this::onCopied, receiverId);
+    }
+
+    private void onCopied(int rank, int stage, long stepsDone) {
+        copied.add(new Copied(rank, stage, stepsDone));
+        try {
+            assertTrue(gate.await(PATIENCE_SECONDS, TimeUnit.SECONDS));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    Copied next() throws InterruptedException {
+        Copied next = copied.poll(PATIENCE_SECONDS, TimeUnit.SECONDS);
+        assertNotNull(next, "nothing came within " + PATIENCE_SECONDS + " seconds");
+        return next;
+    }
+
+    @Override
+    public void close() {
+        gate.countDown();
+        copies.close();
+        snapshots.close();
+    }
+}
