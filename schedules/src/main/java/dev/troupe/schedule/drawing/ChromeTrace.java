@@ -1,44 +1,33 @@
 package dev.troupe.schedule.drawing;
 
 import dev.troupe.schedule.Action;
-import dev.troupe.schedule.idle.Gap;
-import dev.troupe.schedule.idle.IdlePart;
-import dev.troupe.schedule.idle.MeasuredStep;
-import dev.troupe.schedule.idle.Message;
-import dev.troupe.schedule.idle.RankTimes;
-import dev.troupe.schedule.idle.StepTimes;
 import dev.troupe.schedule.timeline.Span;
 import dev.troupe.schedule.timeline.Timeline;
 import dev.troupe.schedule.timeline.Transfer;
 import java.math.BigDecimal;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
-import java.util.Set;
-import java.util.TreeMap;
 
 /**
- * Timelines in the trace format of Chrome, which ui.perfetto.dev opens: a process for each timeline, a thread for each
- * rank, a slice for each action, and an arrow from the action that sends a tensor to the one that receives it.
+ * The trace format of Chrome, which ui.perfetto.dev opens: processes with threads, slices on a thread, and arrows between
+ * slices. Times are in nanoseconds. One thread.
  */
 public final class ChromeTrace {
-    /** The threads of a rank that was measured. */
-    private static final int ACTIONS = 0;
-    private static final int IDLE = 1;
-
     private final List<String> events = new ArrayList<>();
     private int arrows;
 
-    private ChromeTrace() {
+    /** A thread of a process in the trace. */
+    public record Track(int process, int thread) {
+        private String json() {
+            return "\"pid\":" + process + ",\"tid\":" + thread;
+        }
     }
 
-    private String document() {
-        return "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n" + String.join(",\n", events) + "\n]}\n";
-    }
-
-    /** Returns one JSON document with several timelines below each other. */
+    /**
+     * Returns one JSON document with several timelines below each other: a process for each timeline, a thread for each
+     * rank, a slice for each action, and an arrow from the action that sends a tensor to the one that receives it.
+     */
     public static String write(List<Timeline> timelines) {
         ChromeTrace trace = new ChromeTrace();
         for (int process = 0; process < timelines.size(); process++) {
@@ -47,120 +36,84 @@ public final class ChromeTrace {
         return trace.document();
     }
 
-    /**
-     * Returns one JSON document of measured steps: a track for each rank, a slice for each action and for each idle time,
-     * and an arrow for each message. Times count from the first step.
-     */
-    public static String measured(List<MeasuredStep> steps) {
-        ChromeTrace trace = new ChromeTrace();
-        long origin = steps.stream().mapToLong(step -> step.times().fromNanos()).min().orElse(0);
-        Map<Integer, Set<String>> nodes = new TreeMap<>();
-        steps.forEach(step -> step.times().ranks().forEach(times -> nodes
-                .computeIfAbsent(times.rank(), _ -> new LinkedHashSet<>())
-                .add(step.times().nodes().get(times.rank()))));
-        nodes.forEach((rank, of) -> {
-            trace.addName("process_name", rank, 0, "rank " + rank + " on " + String.join(", then ", of));
-            trace.addOrder("process_sort_index", rank, 0, rank);
-            trace.addName("thread_name", rank, ACTIONS, "actions");
-            trace.addName("thread_name", rank, IDLE, "idle");
-        });
-        steps.forEach(step -> trace.add(step, origin));
-        return trace.document();
-    }
-
-    private void add(MeasuredStep step, long origin) {
-        StepTimes times = step.times();
-        for (RankTimes rank : times.ranks()) {
-            List<Action> row = times.rows().row(rank.rank());
-            for (int position = 0; position < row.size(); position++) {
-                if (rank.ends()[position] != 0) {
-                    Action action = row.get(position);
-                    addSlice(action.toString(), action.kind().code(), where(rank.rank(), ACTIONS),
-                            rank.startNanos(position) - origin, rank.endNanos(position) - rank.startNanos(position),
-                            arguments(action) + ",\"step\":" + step.number());
-                }
-            }
-        }
-        for (Gap gap : step.idle().gaps()) {
-            long from = gap.fromNanos() - origin;
-            for (IdlePart part : gap.parts()) {
-                addSlice(part.cause().code(), "idle", where(gap.rank(), IDLE), from, part.nanos(),
-                        "\"rank\":" + part.rank()
-                                + (part.action() == null ? "" : ",\"action\":" + string(part.action().toString())));
-                from += part.nanos();
-            }
-        }
-        for (Message message : Message.all(times)) {
-            int user = message.user(times);
-            RankTimes sender = times.ranks().get(message.sender());
-            RankTimes receiver = times.ranks().get(message.receiver());
-            if (user >= 0 && receiver.ends()[user] != 0) {
-                addArrow(message.send().toString(), where(message.sender(), ACTIONS),
-                        sender.startNanos(message.maker()) - origin, sender.endNanos(message.maker()) - origin,
-                        where(message.receiver(), ACTIONS), receiver.startNanos(user) - origin,
-                        "\"bytes\":" + message.bytes() + ",\"without_credit_ns\":" + message.creditNanos()
-                                + ",\"wire_ns\":" + message.wireNanos());
-            }
-        }
+    /** Returns the JSON document. */
+    public String document() {
+        return "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n" + String.join(",\n", events) + "\n]}\n";
     }
 
     private void add(Timeline timeline, int process) {
-        addName("process_name", process, 0, timeline.title());
-        addOrder("process_sort_index", process, 0, process);
+        addProcess(process, timeline.title());
         for (int rank = 0; rank < timeline.rankCount(); rank++) {
-            addName("thread_name", process, rank, "rank " + rank);
-            addOrder("thread_sort_index", process, rank, rank);
+            addThread(new Track(process, rank), "rank " + rank);
+            addOrder("thread_sort_index", new Track(process, rank), rank);
         }
         timeline.spans().forEach(span -> addSlice(span, process));
         timeline.transfers().forEach(transfer -> addArrow(transfer, process));
     }
 
-    private void addName(String what, int process, int thread, String name) {
-        events.add("{\"ph\":\"M\",\"name\":\"" + what + "\"," + where(process, thread) + ",\"args\":{\"name\":"
-                + string(name) + "}}");
+    /** Adds a process, sorted by its number. */
+    public void addProcess(int process, String name) {
+        addName("process_name", new Track(process, 0), name);
+        addOrder("process_sort_index", new Track(process, 0), process);
     }
 
-    private void addOrder(String what, int process, int thread, int index) {
-        events.add("{\"ph\":\"M\",\"name\":\"" + what + "\"," + where(process, thread) + ",\"args\":{\"sort_index\":"
-                + index + "}}");
+    public void addThread(Track track, String name) {
+        addName("thread_name", track, name);
+    }
+
+    private void addName(String what, Track track, String name) {
+        events.add("{\"ph\":\"M\",\"name\":\"" + what + "\"," + track.json() + ",\"args\":{\"name\":" + string(name)
+                + "}}");
+    }
+
+    private void addOrder(String what, Track track, int index) {
+        events.add("{\"ph\":\"M\",\"name\":\"" + what + "\"," + track.json() + ",\"args\":{\"sort_index\":" + index
+                + "}}");
     }
 
     private void addSlice(Span span, int process) {
         Action action = span.action();
-        addSlice(action.toString(), action.kind().code(), where(process, span.rank()), span.startNanos(), span.nanos(),
-                arguments(action));
+        addSlice(action.toString(), action.kind().code(), new Track(process, span.rank()), span.startNanos(),
+                span.nanos(), arguments(action));
     }
 
-    private static String arguments(Action action) {
+    /** Returns the arguments of an action's slice: stage, microbatch, version. */
+    public static String arguments(Action action) {
         return "\"stage\":" + action.stage()
                 + (action.kind().isPerMicrobatch() ? ",\"microbatch\":" + action.microbatch() : "")
                 + (action.namesVersion() ? ",\"version\":" + action.version() : "");
     }
 
-    private void addSlice(String name, String category, String where, long startNanos, long nanos, String arguments) {
-        events.add("{\"ph\":\"X\",\"name\":" + string(name) + ",\"cat\":" + string(category) + "," + where + ",\"ts\":"
+    /**
+     * Adds a slice.
+     *
+     * @param arguments the members of a JSON object
+     */
+    public void addSlice(String name, String category, Track track, long startNanos, long nanos, String arguments) {
+        events.add("{\"ph\":\"X\",\"name\":" + string(name) + ",\"cat\":" + string(category) + "," + track.json() + ",\"ts\":"
                 + micros(startNanos) + ",\"dur\":" + micros(nanos) + ",\"args\":{" + arguments + "}}");
     }
 
     private void addArrow(Transfer transfer, int process) {
         Span maker = transfer.maker();
         Span user = transfer.user();
-        addArrow(maker.action() + " to " + user.action(), where(process, maker.rank()), maker.startNanos(),
-                maker.endNanos(), where(process, user.rank()), user.startNanos(), "");
+        addArrow(maker.action() + " to " + user.action(), new Track(process, maker.rank()), maker.startNanos(),
+                maker.endNanos(), new Track(process, user.rank()), user.startNanos(), "");
     }
 
-    /** Adds an arrow. It is attached to the slice around its time, and a slice does not include its own end. */
-    private void addArrow(String name, String from, long makerStarts, long makerEnds, String to, long userStarts,
+    /**
+     * Adds an arrow from the end of a slice to the start of another.
+     *
+     * @param arguments the members of a JSON object, or empty
+     */
+    public void addArrow(String name, Track from, long makerStarts, long makerEnds, Track to, long userStarts,
             String arguments) {
+        // An arrow is attached to the slice around its time, and a slice does not include its own end.
         long leaves = makerEnds - Math.min(1, makerEnds - makerStarts);
         String tail = "\"cat\":\"message\",\"name\":" + string(name) + ",\"id\":" + arrows++ + ",";
-        events.add("{\"ph\":\"s\"," + tail + from + ",\"ts\":" + micros(leaves)
+        events.add("{\"ph\":\"s\"," + tail + from.json() + ",\"ts\":" + micros(leaves)
                 + (arguments.isEmpty() ? "" : ",\"args\":{" + arguments + "}") + "}");
-        events.add("{\"ph\":\"f\",\"bp\":\"e\"," + tail + to + ",\"ts\":" + micros(userStarts) + "}");
-    }
-
-    private static String where(int process, int thread) {
-        return "\"pid\":" + process + ",\"tid\":" + thread;
+        events.add("{\"ph\":\"f\",\"bp\":\"e\"," + tail + to.json() + ",\"ts\":" + micros(userStarts) + "}");
     }
 
     /** Returns a time in microseconds, the unit of the format, with three digits for the nanoseconds. */
@@ -168,7 +121,8 @@ public final class ChromeTrace {
         return BigDecimal.valueOf(nanos, 3).toPlainString();
     }
 
-    private static String string(String text) {
+    /** Returns a JSON string. */
+    public static String string(String text) {
         StringBuilder quoted = new StringBuilder("\"");
         for (char c : text.toCharArray()) {
             if (c == '"' || c == '\\') {

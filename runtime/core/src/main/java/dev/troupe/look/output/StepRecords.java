@@ -1,6 +1,6 @@
 package dev.troupe.look.output;
 
-import dev.troupe.schedule.drawing.ChromeTrace;
+import dev.troupe.schedule.idle.MeasuredTrace;
 import dev.troupe.schedule.idle.IdleTime;
 import dev.troupe.schedule.idle.MeasuredStep;
 import dev.troupe.schedule.idle.StepTimes;
@@ -231,7 +231,7 @@ public final class StepRecords implements AutoCloseable {
             return;
         }
         try {
-            WholeFile.write(directory.resolve(TRACE), ChromeTrace.measured(List.copyOf(newest)));
+            WholeFile.write(directory.resolve(TRACE), MeasuredTrace.of(List.copyOf(newest)));
         } catch (IOException failure) {
             report(failure);
         }
