@@ -1,7 +1,7 @@
 package dev.troupe.cli.watch;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.troupe.schedule.idle.Cause;
+import dev.troupe.rank.idle.Cause;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;

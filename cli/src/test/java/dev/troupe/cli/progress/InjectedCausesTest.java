@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.troupe.cli.Execution;
 import dev.troupe.cli.FreePorts;
 import dev.troupe.engine.conformance.share.Dealt;
-import dev.troupe.schedule.idle.Cause;
+import dev.troupe.rank.idle.Cause;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -2,7 +2,7 @@ package dev.troupe.cli.progress;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.troupe.schedule.idle.Cause;
+import dev.troupe.rank.idle.Cause;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

@@ -1,13 +1,13 @@
 package dev.troupe.metrics;
 
+import dev.troupe.rank.idle.Cause;
+import dev.troupe.rank.idle.Gap;
+import dev.troupe.rank.idle.IdlePart;
+import dev.troupe.rank.idle.MeasuredStep;
+import dev.troupe.rank.idle.Message;
+import dev.troupe.rank.idle.RankTimes;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
-import dev.troupe.schedule.idle.Cause;
-import dev.troupe.schedule.idle.Gap;
-import dev.troupe.schedule.idle.IdlePart;
-import dev.troupe.schedule.idle.MeasuredStep;
-import dev.troupe.schedule.idle.Message;
-import dev.troupe.schedule.idle.RankTimes;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;

@@ -2,7 +2,7 @@ package dev.troupe.look.compare;
 
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.plan.prepare.EngineChoice;
-import dev.troupe.schedule.idle.StepTimes;
+import dev.troupe.rank.idle.StepTimes;
 import dev.troupe.schedule.timeline.Timeline;
 import java.util.List;
 import java.util.function.IntPredicate;

@@ -1,10 +1,10 @@
 package dev.troupe.look.output;
 
-import dev.troupe.schedule.idle.MeasuredTrace;
-import dev.troupe.schedule.idle.IdleTime;
-import dev.troupe.schedule.idle.MeasuredStep;
-import dev.troupe.schedule.idle.StepTimes;
-import dev.troupe.schedule.idle.Usual;
+import dev.troupe.rank.idle.IdleTime;
+import dev.troupe.rank.idle.MeasuredStep;
+import dev.troupe.rank.idle.MeasuredTrace;
+import dev.troupe.rank.idle.StepTimes;
+import dev.troupe.rank.idle.Usual;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;

@@ -4,7 +4,7 @@ import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.databind.json.JsonMapper;
-import dev.troupe.schedule.idle.Cause;
+import dev.troupe.rank.idle.Cause;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.util.Arrays;

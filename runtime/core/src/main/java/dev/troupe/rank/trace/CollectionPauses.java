@@ -2,7 +2,7 @@ package dev.troupe.rank.trace;
 
 import com.sun.management.GarbageCollectionNotificationInfo;
 import com.sun.management.GcInfo;
-import dev.troupe.schedule.idle.RankTimes.Pause;
+import dev.troupe.rank.idle.RankTimes.Pause;
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
 import java.util.List;

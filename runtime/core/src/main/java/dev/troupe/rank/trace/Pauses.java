@@ -1,6 +1,6 @@
 package dev.troupe.rank.trace;
 
-import dev.troupe.schedule.idle.RankTimes.Pause;
+import dev.troupe.rank.idle.RankTimes.Pause;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;

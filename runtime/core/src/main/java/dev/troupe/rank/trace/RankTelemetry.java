@@ -6,8 +6,8 @@ import dev.troupe.protocol.rank.Rows;
 import dev.troupe.protocol.watch.StageTime;
 import dev.troupe.rank.bits.BitRecorder;
 import dev.troupe.rank.bits.RankBits;
+import dev.troupe.rank.idle.RankTimes;
 import dev.troupe.schedule.Action;
-import dev.troupe.schedule.idle.RankTimes;
 import java.util.List;
 
 /**

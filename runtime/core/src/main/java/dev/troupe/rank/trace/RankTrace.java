@@ -1,9 +1,9 @@
 package dev.troupe.rank.trace;
 
 import dev.troupe.engine.Engine;
+import dev.troupe.rank.idle.RankTimes;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
-import dev.troupe.schedule.idle.RankTimes;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;

@@ -1,8 +1,8 @@
 package dev.troupe.rank.trace;
 
-import dev.troupe.schedule.idle.Cause;
-import dev.troupe.schedule.idle.RankTimes;
-import dev.troupe.schedule.idle.StepTimes;
+import dev.troupe.rank.idle.Cause;
+import dev.troupe.rank.idle.RankTimes;
+import dev.troupe.rank.idle.StepTimes;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;

@@ -3,8 +3,8 @@ package dev.troupe.run.news;
 import dev.troupe.protocol.StepResult;
 import dev.troupe.protocol.watch.Notice;
 import dev.troupe.rank.bits.StepBits;
-import dev.troupe.schedule.idle.MeasuredStep;
-import dev.troupe.schedule.idle.StepTimes;
+import dev.troupe.rank.idle.MeasuredStep;
+import dev.troupe.rank.idle.StepTimes;
 import java.nio.file.Path;
 import java.util.List;
 

@@ -1,10 +1,10 @@
 package dev.troupe.run.actor;
 
 import dev.troupe.rank.bits.BitKey;
+import dev.troupe.rank.idle.StepTimes;
 import dev.troupe.run.news.EarlierSteps;
 import dev.troupe.run.news.RunListener;
 import dev.troupe.run.setup.CoordinatorSetup;
-import dev.troupe.schedule.idle.StepTimes;
 
 /** Parts of a coordinator's setup for tests. */
 final class Setups {

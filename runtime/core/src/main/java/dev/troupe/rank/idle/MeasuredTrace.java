@@ -1,4 +1,4 @@
-package dev.troupe.schedule.idle;
+package dev.troupe.rank.idle;
 
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.drawing.ChromeTrace;

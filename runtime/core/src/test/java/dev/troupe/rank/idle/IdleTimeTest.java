@@ -1,4 +1,4 @@
-package dev.troupe.schedule.idle;
+package dev.troupe.rank.idle;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;

@@ -1,4 +1,4 @@
-package dev.troupe.schedule.idle;
+package dev.troupe.rank.idle;
 
 import java.util.List;
 import java.util.stream.LongStream;
