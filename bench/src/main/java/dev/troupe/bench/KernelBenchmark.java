@@ -1,7 +1,7 @@
 package dev.troupe.bench;
 
+import dev.troupe.bench.kernels.CoreLimits;
 import dev.troupe.bench.kernels.KernelWork;
-import dev.troupe.bench.kernels.Limits;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -13,9 +13,9 @@ import org.openjdk.jmh.runner.Runner;
 import org.openjdk.jmh.runner.RunnerException;
 import org.openjdk.jmh.runner.options.OptionsBuilder;
 import org.openjdk.jmh.runner.options.TimeValue;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
+import picocli.CommandLine;
 
 /**
  * The time of each kernel, compared with the naive kernel and with the limit of the machine. Prints the table of {@code
@@ -50,8 +50,8 @@ public final class KernelBenchmark implements Callable<Integer> {
     public Integer call() throws RunnerException, IOException {
         List<KernelWork> chosen = KernelWork.all().stream()
                 .filter(work -> only.stream().anyMatch(work.benchmark()::contains)).toList();
-        KernelReport report = new KernelReport(engine, NAIVE, Limits.PRODUCT_OPERATIONS / limitNanos("product"),
-                Limits.NARROW_BYTES / limitNanos("copyNarrow"), Limits.WIDE_BYTES / limitNanos("copyWide"));
+        KernelReport report = new KernelReport(engine, NAIVE, CoreLimits.PRODUCT_OPERATIONS / limitNanos("product"),
+                CoreLimits.NARROW_BYTES / limitNanos("copyNarrow"), CoreLimits.WIDE_BYTES / limitNanos("copyWide"));
         for (KernelWork work : chosen) {
             report.row(work, nanos(work.benchmark(), engine, THOROUGH), nanos(work.benchmark(), NAIVE, BRIEF));
         }
@@ -60,7 +60,7 @@ public final class KernelBenchmark implements Callable<Integer> {
     }
 
     private double limitNanos(String method) throws RunnerException, IOException {
-        return nanos(Limits.class.getSimpleName() + "." + method, engine, THOROUGH);
+        return nanos(CoreLimits.class.getSimpleName() + "." + method, engine, THOROUGH);
     }
 
     /** Returns the median time of a call, in a JVM of its own. */

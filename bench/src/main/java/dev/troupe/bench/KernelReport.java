@@ -1,7 +1,7 @@
 package dev.troupe.bench;
 
+import dev.troupe.bench.kernels.CoreLimits;
 import dev.troupe.bench.kernels.KernelWork;
-import dev.troupe.bench.kernels.Limits;
 import java.util.Locale;
 
 /** The table of kernels, as its README shows it. Thread rule: one thread. */
@@ -50,7 +50,7 @@ final class KernelReport {
         if (work.operations() > 0) {
             return operationsPerNano;
         }
-        return work.bytes() < Limits.WIDE_BYTES ? narrowBytesPerNano : wideBytesPerNano;
+        return work.bytes() < CoreLimits.WIDE_BYTES ? narrowBytesPerNano : wideBytesPerNano;
     }
 
     @Override

@@ -13,7 +13,7 @@ import dev.troupe.config.RunSpec;
 import dev.troupe.look.compare.Comparison;
 import dev.troupe.look.compare.ComparisonException;
 import dev.troupe.look.compare.Contestant;
-import dev.troupe.look.compare.Outcome;
+import dev.troupe.look.compare.ScheduleOutcome;
 import dev.troupe.plan.UsageException;
 import dev.troupe.plan.directory.RunDirectory;
 import dev.troupe.plan.prepare.BuiltInCorpus;
@@ -99,7 +99,7 @@ final class CompareCommand implements Callable<Integer> {
         Comparison comparison = new Comparison(spec, BuiltInCorpus.utf8(), directory, repeats, steps, this::say);
         comparison.check(contestants);
         boolean isNew = !Files.exists(directory);
-        List<Outcome> outcomes;
+        List<ScheduleOutcome> outcomes;
         try {
             outcomes = comparison.run(contestants);
             write(spec, outcomes, directory);
@@ -133,7 +133,7 @@ final class CompareCommand implements Callable<Integer> {
         output.flush();
     }
 
-    private static void write(RunSpec spec, List<Outcome> outcomes, Path directory) {
+    private static void write(RunSpec spec, List<ScheduleOutcome> outcomes, Path directory) {
         try {
             Files.createDirectories(directory);
             Files.writeString(directory.resolve("config.conf"), spec.toHocon());

@@ -1,6 +1,6 @@
 package dev.troupe.cli;
 
-import dev.troupe.cli.options.Version;
+import dev.troupe.cli.options.VersionOption;
 import dev.troupe.cli.report.Columns;
 import dev.troupe.cli.report.Terminal;
 import dev.troupe.cli.stop.ExitCode;

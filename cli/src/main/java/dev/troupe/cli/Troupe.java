@@ -6,7 +6,7 @@ import dev.troupe.cli.launch.MediaDriverCommand;
 import dev.troupe.cli.model.EvalCommand;
 import dev.troupe.cli.model.GenerateCommand;
 import dev.troupe.cli.options.UnknownOption;
-import dev.troupe.cli.options.Version;
+import dev.troupe.cli.options.VersionOption;
 import dev.troupe.cli.page.PageCommand;
 import dev.troupe.cli.profile.ProfileCommand;
 import dev.troupe.cli.stop.ExitCode;
@@ -14,12 +14,12 @@ import dev.troupe.cli.stop.StandardError;
 import dev.troupe.cli.stop.StopRequests;
 import dev.troupe.plan.error.UserErrors;
 import java.util.Locale;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ParameterException;
+import picocli.CommandLine;
 
 /** The entry point of the command {@code troupe}, with all its subcommands. */
-@Command(name = "troupe", mixinStandardHelpOptions = true, versionProvider = Version.class, subcommands = {
+@Command(name = "troupe", mixinStandardHelpOptions = true, versionProvider = VersionOption.class, subcommands = {
         TrainCommand.class, ScheduleCommand.class, CompareCommand.class, ProfileCommand.class, LayoutCommand.class,
         ChaosCommand.class, VerifyCommand.class, LaunchCommand.class, NodeCommand.class, StatusCommand.class,
         PageCommand.class, BisectCommand.class, ReplayCommand.class,

@@ -38,8 +38,8 @@ class ApplicationTest extends RunsInThisJvm {
             Thread thread = Thread.ofPlatform().start(() -> {
                 Thread.currentThread().setContextClassLoader(loader);
                 try {
-                    result.complete(Troupe.train(SmallRun.spec(home.resolve("run-of-" + loader)).engine("auto").build(),
-                            TrainingData.ofText(SmallRun.TEXT),
+                    result.complete(Troupe.train(SmallTraining.spec(home.resolve("run-of-" + loader)).engine("auto").build(),
+                            TrainingData.ofText(SmallTraining.TEXT),
                             _ -> requireClass(Thread.currentThread().getContextClassLoader())));
                     assertEquals(loader, Thread.currentThread().getContextClassLoader());
                 } catch (Throwable failure) {
@@ -84,8 +84,8 @@ class ApplicationTest extends RunsInThisJvm {
     void shouldStopWithACheckpointIfTheActorSystemOfTheProgramEnds() throws InterruptedException {
         ActorSystem<Void> system = ActorSystem.create(Behaviors.empty(), "app");
         CountDownLatch begun = new CountDownLatch(1);
-        TrainingHandle handle = Troupe.start(SmallRun.spec(home.resolve("run")).steps(ENDLESS).build(),
-                TrainingData.ofText(SmallRun.TEXT), _ -> begun.countDown(), system);
+        TrainingHandle handle = Troupe.start(SmallTraining.spec(home.resolve("run")).steps(ENDLESS).build(),
+                TrainingData.ofText(SmallTraining.TEXT), _ -> begun.countDown(), system);
         assertTrue(begun.await(50, TimeUnit.SECONDS));
         // As a signal does: Pekko's shutdown hook runs all phases too.
         CoordinatedShutdown.get(system).runAll(CoordinatedShutdown.jvmExitReason());
@@ -95,8 +95,8 @@ class ApplicationTest extends RunsInThisJvm {
         assertEquals("the actor system \"app\" has been terminated, so no run can start in it: start the run in another"
                 + " system, or without one",
                 assertThrows(RequestException.class,
-                        () -> Troupe.start(SmallRun.spec(home.resolve("late")).build(),
-                                TrainingData.ofText(SmallRun.TEXT), TrainingListener.NONE, system))
+                        () -> Troupe.start(SmallTraining.spec(home.resolve("late")).build(),
+                                TrainingData.ofText(SmallTraining.TEXT), TrainingListener.NONE, system))
                         .getMessage());
     }
 
@@ -118,8 +118,8 @@ class ApplicationTest extends RunsInThisJvm {
     @Test
     void shouldHandTheHandleToTheListenerBeforeTheFirstStep() throws InterruptedException {
         List<String> heard = new ArrayList<>();
-        TrainingResult result = Troupe.train(SmallRun.spec(home.resolve("run")).steps(500).build(),
-                TrainingData.ofText(SmallRun.TEXT), new TrainingListener() {
+        TrainingResult result = Troupe.train(SmallTraining.spec(home.resolve("run")).steps(500).build(),
+                TrainingData.ofText(SmallTraining.TEXT), new TrainingListener() {
                     private TrainingHandle run;
 
                     @Override
@@ -154,8 +154,8 @@ class ApplicationTest extends RunsInThisJvm {
 
     @Test
     void shouldRefuseAbsentArgumentsByName() {
-        TrainingSpec spec = SmallRun.spec(home.resolve("run")).build();
-        TrainingData data = TrainingData.ofText(SmallRun.TEXT);
+        TrainingSpec spec = SmallTraining.spec(home.resolve("run")).build();
+        TrainingData data = TrainingData.ofText(SmallTraining.TEXT);
         assertNamed("spec", () -> Troupe.train(null, data, TrainingListener.NONE));
         assertNamed("data", () -> Troupe.train(spec, null, TrainingListener.NONE));
         assertNamed("listener", () -> Troupe.train(spec, data, null));

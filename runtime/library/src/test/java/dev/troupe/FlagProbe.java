@@ -9,7 +9,7 @@ final class FlagProbe {
 
     public static void main(String[] arguments) throws InterruptedException {
         try {
-            Troupe.train(SmallRun.spec(Path.of("never")).build(), TrainingListener.NONE);
+            Troupe.train(SmallTraining.spec(Path.of("never")).build(), TrainingListener.NONE);
         } catch (RequestException refused) {
             System.out.println(refused.getMessage());
         }

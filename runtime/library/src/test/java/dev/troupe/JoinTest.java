@@ -28,8 +28,8 @@ class JoinTest {
     void shouldTrainOnTwoNodesToTheSameLossesAsOne() throws IOException, InterruptedException {
         List<Integer> ports = freePorts();
         Path file = cluster(ports);
-        Path text = Files.writeString(home.resolve("text.txt"), SmallRun.TEXT);
-        TrainingSpec spec = SmallRun.spec(home.resolve("run")).file(file).set("data.path", text).build();
+        Path text = Files.writeString(home.resolve("text.txt"), SmallTraining.TEXT);
+        TrainingSpec spec = SmallTraining.spec(home.resolve("run")).file(file).set("data.path", text).build();
         List<Double> heard = new ArrayList<>();
         TrainingHandle a = Troupe.join(spec, "a", step -> heard.add(step.loss()));
         TrainingHandle b = Troupe.join(spec, "b", TrainingListener.NONE);
@@ -39,10 +39,10 @@ class JoinTest {
         assertTrue(led.model().isPresent());
         assertEquals(Optional.empty(), followed.model());
         assertEquals(4, followed.stepsDone());
-        TrainingResult alone = Troupe.train(SmallRun.spec(home.resolve("alone")).build(),
+        TrainingResult alone = Troupe.train(SmallTraining.spec(home.resolve("alone")).build(),
                 TrainingData.ofFiles(text), TrainingListener.NONE);
         assertEquals(alone.losses(), led.losses());
-        SmallRun.requireNothingLeft();
+        SmallTraining.requireNothingLeft();
         for (int port : ports) {
             try (ServerSocket _ = new ServerSocket(port); DatagramSocket _ = new DatagramSocket(port)) {
                 assertTrue(port > 0);
@@ -53,8 +53,8 @@ class JoinTest {
     /** The error itself is known on the node that threw it; the other nodes receive a sentence. */
     @Test
     void shouldFailOnAllNodesIfTheListenerOfTheLeaderThrowsAnError() throws IOException, InterruptedException {
-        Path text = Files.writeString(home.resolve("text.txt"), SmallRun.TEXT);
-        TrainingSpec spec = SmallRun.spec(home.resolve("run")).file(cluster(freePorts())).set("data.path", text)
+        Path text = Files.writeString(home.resolve("text.txt"), SmallTraining.TEXT);
+        TrainingSpec spec = SmallTraining.spec(home.resolve("run")).file(cluster(freePorts())).set("data.path", text)
                 .build();
         Error thrown = new NoClassDefFoundError("com/example/Tickets");
         TrainingHandle a = Troupe.join(spec, "a", _ -> {
@@ -64,7 +64,7 @@ class JoinTest {
         assertSame(thrown, assertThrows(RunFailedException.class, a::await).getCause());
         RunFailedException followed = assertThrows(RunFailedException.class, b::await);
         assertTrue(followed.getMessage().contains("NoClassDefFoundError: com/example/Tickets"), followed.getMessage());
-        SmallRun.requireNothingLeft();
+        SmallTraining.requireNothingLeft();
     }
 
     private Path cluster(List<Integer> ports) throws IOException {

@@ -44,7 +44,7 @@ class ListenerErrorTest extends RunsInThisJvm {
     @MethodSource("thrown")
     void shouldBeTheCauseInASystemOfTheRun(Throwable thrown) {
         RunFailedException failed = assertThrows(RunFailedException.class,
-                () -> Troupe.train(spec().build(), TrainingData.ofText(SmallRun.TEXT), listener(Call.STEP, thrown)));
+                () -> Troupe.train(spec().build(), TrainingData.ofText(SmallTraining.TEXT), listener(Call.STEP, thrown)));
         assertSame(thrown, failed.getCause());
         assertTrue(failed.getMessage().startsWith(thrown.getClass().getSimpleName()), failed.getMessage());
     }
@@ -55,12 +55,12 @@ class ListenerErrorTest extends RunsInThisJvm {
         ActorSystem<Void> system = ActorSystem.create(Behaviors.empty(), "app");
         try {
             NoClassDefFoundError thrown = new NoClassDefFoundError("com/example/Tickets");
-            TrainingHandle handle = Troupe.start(spec().build(), TrainingData.ofText(SmallRun.TEXT),
+            TrainingHandle handle = Troupe.start(spec().build(), TrainingData.ofText(SmallTraining.TEXT),
                     listener(call, thrown), system);
             assertSame(thrown, assertThrows(RunFailedException.class, handle::await).getCause());
             assertFalse(system.getWhenTerminated().toCompletableFuture().isDone());
-            TrainingHandle next = Troupe.start(SmallRun.spec(home.resolve("next")).build(),
-                    TrainingData.ofText(SmallRun.TEXT), TrainingListener.NONE, system);
+            TrainingHandle next = Troupe.start(SmallTraining.spec(home.resolve("next")).build(),
+                    TrainingData.ofText(SmallTraining.TEXT), TrainingListener.NONE, system);
             assertEquals(4, next.await().stepsDone());
         } finally {
             system.terminate();
@@ -73,7 +73,7 @@ class ListenerErrorTest extends RunsInThisJvm {
         Error thrown = new NoClassDefFoundError("com/example/Tickets");
         assertSame(thrown, assertThrows(RunFailedException.class, () -> Troupe.train(
                 spec().set("faults", "exception stage=1 step=1 at=B").build(),
-                TrainingData.ofText(SmallRun.TEXT), new TrainingListener() {
+                TrainingData.ofText(SmallTraining.TEXT), new TrainingListener() {
                     @Override
                     public void onStep(TrainingStep step) {
                         // the events throw
@@ -90,7 +90,7 @@ class ListenerErrorTest extends RunsInThisJvm {
     void shouldBeTheCauseIfAnEngineLacksAClass() {
         RunFailedException failed = assertThrows(RunFailedException.class,
                 () -> Troupe.train(spec().engine(BrokenEngineProvider.KIND).build(),
-                        TrainingData.ofText(SmallRun.TEXT), TrainingListener.NONE));
+                        TrainingData.ofText(SmallTraining.TEXT), TrainingListener.NONE));
         assertSame(BrokenEngineProvider.THROWN, failed.getCause());
         assertTrue(failed.getMessage().contains("NoClassDefFoundError: com/example/Kernels"), failed.getMessage());
     }
@@ -111,11 +111,11 @@ class ListenerErrorTest extends RunsInThisJvm {
         };
         assertEquals(4, Troupe.train(spec().observer(_ -> broken).observer(_ -> {
             throw new StackOverflowError();
-        }).build(), TrainingData.ofText(SmallRun.TEXT), TrainingListener.NONE).stepsDone());
+        }).build(), TrainingData.ofText(SmallTraining.TEXT), TrainingListener.NONE).stepsDone());
     }
 
     private TrainingSpec.Builder spec() {
-        return SmallRun.spec(home.resolve("run")).set("training.checkpoint-every", 2)
+        return SmallTraining.spec(home.resolve("run")).set("training.checkpoint-every", 2)
                 .set("data.validation-fraction", 0.2).set("training.validate-every", 2);
     }
 

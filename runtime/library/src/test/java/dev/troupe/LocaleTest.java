@@ -29,15 +29,15 @@ class LocaleTest {
     @AfterEach
     void putBack() throws InterruptedException, IOException {
         Locale.setDefault(ofTheTests);
-        SmallRun.requireNothingLeft();
+        SmallTraining.requireNothingLeft();
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"ar-EG-u-nu-arab", "tr-TR", "th-TH-u-ca-buddhist-nu-thai"})
     void shouldWriteTheSameFiles(String locale) throws InterruptedException, IOException {
         Locale.setDefault(Locale.forLanguageTag(locale));
-        Path run = Troupe.train(SmallRun.spec(home.resolve("run")).set("observe.tensorboard", true).build(),
-                TrainingData.ofText(SmallRun.TEXT), _ -> {
+        Path run = Troupe.train(SmallTraining.spec(home.resolve("run")).set("observe.tensorboard", true).build(),
+                TrainingData.ofText(SmallTraining.TEXT), _ -> {
                 }).directory();
 
         List<String> names;

@@ -55,9 +55,9 @@ class RequestTest {
     void shouldWriteNothingForARequestThatIsRefused() {
         Path run = home.resolve("run");
         assertEquals("the text in memory",
-                assertThrows(RequestException.class, () -> Troupe.train(SmallRun.spec(run).build(),
+                assertThrows(RequestException.class, () -> Troupe.train(SmallTraining.spec(run).build(),
                         TrainingData.ofText("short"), TrainingListener.NONE)).getMessage().substring(0, 18));
-        assertTrue(assertThrows(RequestException.class, () -> Troupe.train(SmallRun.spec(run).build(),
+        assertTrue(assertThrows(RequestException.class, () -> Troupe.train(SmallTraining.spec(run).build(),
                 TrainingData.ofFiles(home.resolve("none.txt")), TrainingListener.NONE)).getMessage()
                 .contains("none.txt"));
         assertFalse(Files.exists(run));
@@ -75,8 +75,8 @@ class RequestTest {
         Path run = Files.createDirectory(home.resolve("run"));
         Files.createFile(run.resolve("metrics.jsonl"));
         Files.createDirectory(run.resolve("config.conf"));
-        String said = assertThrows(RequestException.class, () -> Troupe.start(SmallRun.spec(run).build(),
-                TrainingData.ofText(SmallRun.TEXT), TrainingListener.NONE)).getMessage();
+        String said = assertThrows(RequestException.class, () -> Troupe.start(SmallTraining.spec(run).build(),
+                TrainingData.ofText(SmallTraining.TEXT), TrainingListener.NONE)).getMessage();
         assertTrue(said.startsWith("cannot write to the output directory " + run), said);
         assertFalse(Files.exists(run.resolve("run.lock")));
     }
@@ -90,7 +90,7 @@ class RequestTest {
 
     @Test
     void shouldTakePathsAndListsAsTheyAre() throws IOException {
-        Path odd = Files.writeString(home.resolve("[a] \"b\".txt"), SmallRun.TEXT);
+        Path odd = Files.writeString(home.resolve("[a] \"b\".txt"), SmallTraining.TEXT);
         String hocon = TrainingSpec.builder().set("data.path", odd)
                 .set("data.validation-path", List.of(odd, home.resolve("c"))).build().toHocon();
         assertTrue(hocon.contains("[a] \\\"b\\\".txt"), hocon);
@@ -131,8 +131,8 @@ class RequestTest {
     void shouldSpeakOfMethodsAndNotOfOptions() throws IOException {
         Path used = Files.createDirectory(home.resolve("used"));
         Files.createFile(used.resolve("notes.txt"));
-        String said = assertThrows(RequestException.class, () -> Troupe.train(SmallRun.spec(used).build(),
-                TrainingData.ofText(SmallRun.TEXT), TrainingListener.NONE)).getMessage();
+        String said = assertThrows(RequestException.class, () -> Troupe.train(SmallTraining.spec(used).build(),
+                TrainingData.ofText(SmallTraining.TEXT), TrainingListener.NONE)).getMessage();
         assertTrue(said.endsWith("choose another with output(directory)"), said);
         assertEquals("resume it with resume(/runs/a), or choose another with output(directory)",
                 Refusals.ofLibrary("resume it with --resume /runs/a, or choose another with --out"));
@@ -140,8 +140,8 @@ class RequestTest {
                 assertThrows(RequestException.class, () -> Checkpoint.open(Path.of("nothing"))).getMessage());
         assertEquals("begin it again with output(/runs/a.b).",
                 Refusals.ofLibrary("begin it again with --out /runs/a.b."));
-        said = assertThrows(RequestException.class, () -> Troupe.train(SmallRun.spec(home.resolve("run")).engine("gpu")
-                .build(), TrainingData.ofText(SmallRun.TEXT), TrainingListener.NONE)).getMessage();
+        said = assertThrows(RequestException.class, () -> Troupe.train(SmallTraining.spec(home.resolve("run")).engine("gpu")
+                .build(), TrainingData.ofText(SmallTraining.TEXT), TrainingListener.NONE)).getMessage();
         assertTrue(said.contains("the dependency dev.troupe:troupe-engine-cuda") && !said.contains("TROUPE_"), said);
     }
 

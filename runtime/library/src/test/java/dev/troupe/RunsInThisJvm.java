@@ -17,13 +17,13 @@ abstract class RunsInThisJvm {
 
     @AfterEach
     void leaveNothing() throws InterruptedException, IOException {
-        SmallRun.requireNothingLeft();
+        SmallTraining.requireNothingLeft();
     }
 
     /** Starts a run in the folder {@code run}. */
     TrainingHandle start(int steps, TrainingListener listener) throws InterruptedException {
-        return Troupe.start(SmallRun.spec(home.resolve("run")).steps(steps).build(),
-                TrainingData.ofText(SmallRun.TEXT), listener);
+        return Troupe.start(SmallTraining.spec(home.resolve("run")).steps(steps).build(),
+                TrainingData.ofText(SmallTraining.TEXT), listener);
     }
 
     /** Requires that a run was stopped after some steps, with a checkpoint of the last one. */

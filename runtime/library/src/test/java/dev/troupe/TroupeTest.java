@@ -32,9 +32,9 @@ class TroupeTest extends RunsInThisJvm {
         List<TrainingStep> steps = new ArrayList<>();
         List<TrainingEvent> events = Collections.synchronizedList(new ArrayList<>());
         TrainingResult result = Troupe.train(
-                SmallRun.spec(home.resolve("run")).set("training.checkpoint-every", 2)
+                SmallTraining.spec(home.resolve("run")).set("training.checkpoint-every", 2)
                         .set("data.validation-fraction", 0.2).set("training.validate-every", 2).build(),
-                TrainingData.ofText(SmallRun.TEXT), new TrainingListener() {
+                TrainingData.ofText(SmallTraining.TEXT), new TrainingListener() {
                     @Override
                     public void onStep(TrainingStep step) {
                         steps.add(step);
@@ -69,13 +69,13 @@ class TroupeTest extends RunsInThisJvm {
     @Test
     void shouldResumeARunOnTextInMemoryWithoutTheText() throws InterruptedException {
         Path run = home.resolve("run");
-        Troupe.train(SmallRun.spec(run).build(), TrainingData.ofText(SmallRun.TEXT), TrainingListener.NONE);
+        Troupe.train(SmallTraining.spec(run).build(), TrainingData.ofText(SmallTraining.TEXT), TrainingListener.NONE);
         TrainingResult resumed = Troupe.train(TrainingSpec.builder().resume(run).steps(6).build(),
                 TrainingListener.NONE);
         assertEquals(6, resumed.stepsDone());
         assertEquals(2, resumed.losses().size());
-        TrainingResult whole = Troupe.train(SmallRun.spec(home.resolve("whole")).steps(6).build(),
-                TrainingData.ofText(SmallRun.TEXT), TrainingListener.NONE);
+        TrainingResult whole = Troupe.train(SmallTraining.spec(home.resolve("whole")).steps(6).build(),
+                TrainingData.ofText(SmallTraining.TEXT), TrainingListener.NONE);
         assertEquals(whole.losses().subList(4, 6), resumed.losses());
     }
 
@@ -94,8 +94,8 @@ class TroupeTest extends RunsInThisJvm {
     void shouldEndWithoutACheckpointIfItsThreadIsInterrupted() throws InterruptedException {
         Thread caller = Thread.currentThread();
         assertThrows(InterruptedException.class,
-                () -> Troupe.train(SmallRun.spec(home.resolve("run")).steps(ENDLESS).build(),
-                        TrainingData.ofText(SmallRun.TEXT), step -> {
+                () -> Troupe.train(SmallTraining.spec(home.resolve("run")).steps(ENDLESS).build(),
+                        TrainingData.ofText(SmallTraining.TEXT), step -> {
                             if (step.step() == 0) { // a second interrupt could reach the clean-up after this test
                                 caller.interrupt();
                             }
@@ -115,10 +115,10 @@ class TroupeTest extends RunsInThisJvm {
 
     @Test
     void shouldRunTwoAtTheSameTime() throws InterruptedException {
-        TrainingHandle one = Troupe.start(SmallRun.spec(home.resolve("one")).build(),
-                TrainingData.ofText(SmallRun.TEXT), TrainingListener.NONE);
-        TrainingHandle two = Troupe.start(SmallRun.spec(home.resolve("two")).schedule("gpipe").build(),
-                TrainingData.ofText(SmallRun.TEXT), TrainingListener.NONE);
+        TrainingHandle one = Troupe.start(SmallTraining.spec(home.resolve("one")).build(),
+                TrainingData.ofText(SmallTraining.TEXT), TrainingListener.NONE);
+        TrainingHandle two = Troupe.start(SmallTraining.spec(home.resolve("two")).schedule("gpipe").build(),
+                TrainingData.ofText(SmallTraining.TEXT), TrainingListener.NONE);
         assertEquals(one.await().losses(), two.await().losses());
     }
 
@@ -126,12 +126,12 @@ class TroupeTest extends RunsInThisJvm {
     void shouldLetAHandedInActorSystemLiveOn() throws InterruptedException, IOException {
         ActorSystem<Void> system = ActorSystem.create(Behaviors.empty(), "app");
         try {
-            TrainingHandle one = Troupe.start(SmallRun.spec(home.resolve("one")).build(),
-                    TrainingData.ofText(SmallRun.TEXT), TrainingListener.NONE, system);
+            TrainingHandle one = Troupe.start(SmallTraining.spec(home.resolve("one")).build(),
+                    TrainingData.ofText(SmallTraining.TEXT), TrainingListener.NONE, system);
             List<String> events = Collections.synchronizedList(new ArrayList<>());
             TrainingHandle two = Troupe.start(
-                    SmallRun.spec(home.resolve("two")).set("faults", List.of("exception stage=1 step=1 at=B")).build(),
-                    TrainingData.ofText(SmallRun.TEXT), new TrainingListener() {
+                    SmallTraining.spec(home.resolve("two")).set("faults", List.of("exception stage=1 step=1 at=B")).build(),
+                    TrainingData.ofText(SmallTraining.TEXT), new TrainingListener() {
                         @Override
                         public void onStep(TrainingStep step) {
                             // the losses are in the result
@@ -144,7 +144,7 @@ class TroupeTest extends RunsInThisJvm {
                     }, system);
             assertEquals(one.await().losses(), two.await().losses());
             assertEquals(List.of("recovery", "checkpoint"), events);
-            SmallRun.requireNothingLeft();
+            SmallTraining.requireNothingLeft();
             assertFalse(system.getWhenTerminated().toCompletableFuture().isDone());
         } finally {
             system.terminate();
@@ -168,9 +168,9 @@ class TroupeTest extends RunsInThisJvm {
     @Test
     void shouldReadTheTensorsOfACheckpoint() throws InterruptedException {
         Path run = home.resolve("run");
-        Troupe.train(SmallRun.spec(run).set("parallel.tensor", 2).build(), TrainingData.ofText(SmallRun.TEXT),
+        Troupe.train(SmallTraining.spec(run).set("parallel.tensor", 2).build(), TrainingData.ofText(SmallTraining.TEXT),
                 TrainingListener.NONE);
-        Troupe.train(SmallRun.spec(home.resolve("whole")).build(), TrainingData.ofText(SmallRun.TEXT),
+        Troupe.train(SmallTraining.spec(home.resolve("whole")).build(), TrainingData.ofText(SmallTraining.TEXT),
                 TrainingListener.NONE);
         try (Checkpoint split = Checkpoint.open(run); Checkpoint whole = Checkpoint.open(home.resolve("whole"))) {
             assertEquals(whole.names(), split.names());

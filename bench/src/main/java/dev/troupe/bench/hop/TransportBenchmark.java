@@ -21,9 +21,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.Callable;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
+import picocli.CommandLine;
 
 /**
  * The cost of a hop between two ranks of one JVM, by the size of the message. Prints the table of
@@ -92,7 +92,7 @@ public final class TransportBenchmark implements Callable<Integer> {
         Samples copy = new Samples();
         Samples share = new Samples();
         Samples oneWayMicros = new Samples();
-        try (Hop ranks = new Hop(transport(spec.transport()), engine, bytes, spec.transport().credits());
+        try (HopPair ranks = new HopPair(transport(spec.transport()), engine, bytes, spec.transport().credits());
                 Arena arena = Arena.ofConfined()) {
             MemorySegment source = arena.allocate(bytes);
             MemorySegment target = arena.allocate(bytes);

@@ -26,9 +26,9 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.Callable;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
+import picocli.CommandLine;
 
 /** The cost of a run's records of its steps and their bits. Prints the tables of {@code bench/observe/README.md}. */
 @Command(name = "bench/observe/run", mixinStandardHelpOptions = true, description = {
@@ -61,7 +61,7 @@ public final class RecordingBenchmark implements Callable<Integer> {
 
     @Override
     public Integer call() throws InterruptedException, IOException {
-        Turns turns = new Turns(EnumSet.copyOf(only), warmUpSteps, blockSteps);
+        AlternatingBlocks turns = new AlternatingBlocks(EnumSet.copyOf(only), warmUpSteps, blockSteps);
         train(turns);
         Set<Recorded.Method> unchanged = RecordingAgent.unchanged();
         if (!unchanged.isEmpty()) {
@@ -71,7 +71,7 @@ public final class RecordingBenchmark implements Callable<Integer> {
         return 0;
     }
 
-    private void train(Turns turns) throws InterruptedException, IOException {
+    private void train(AlternatingBlocks turns) throws InterruptedException, IOException {
         List<String> all = new ArrayList<>(BenchmarkModel.NARROW.settings());
         all.addAll(new Arrangement(4, 1, "1f1b").settings());
         all.addAll(List.of("engine.kind=cpu", "engine.threads=1", "data.order=sequential",
@@ -98,10 +98,10 @@ public final class RecordingBenchmark implements Callable<Integer> {
         }
     }
 
-    private String table(Turns turns) {
+    private String table(AlternatingBlocks turns) {
         MarkdownTable ratios = new MarkdownTable("without over with: " + only, "median", "95 %", "pairs");
-        add(ratios, "time of a step", turns.ratios(Turns.Block::medianSeconds));
-        add(ratios, "processor time of the process", turns.ratios(Turns.Block::cpuSeconds));
+        add(ratios, "time of a step", turns.ratios(AlternatingBlocks.Block::medianSeconds));
+        add(ratios, "processor time of the process", turns.ratios(AlternatingBlocks.Block::cpuSeconds));
         Map<String, Double> with = turns.cpuMillis(true);
         Map<String, Double> without = turns.cpuMillis(false);
         MarkdownTable threads = new MarkdownTable("processor ms of a step", "with", "without", "difference");

@@ -13,9 +13,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.Callable;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
+import picocli.CommandLine;
 
 /**
  * The ratio of Troupe's tokens per second to PyTorch's, on the same cores and at the same time. Prints the table of peers of
@@ -180,7 +180,7 @@ public final class PeerBenchmark implements Callable<Integer> {
         List<String> all = new ArrayList<>(training.settings());
         all.addAll(settings);
         all.add("engine.kind=" + engine);
-        List<String> command = command(InitialWeights.write(training, all, directory));
+        List<String> command = command(PeerWeights.write(training, all, directory));
         PeerPairs measured = new PeerPairs(training);
         Random order = new Random(seed);
         for (int pair = 0; pair < pairs; pair++) {

@@ -2,7 +2,7 @@ package dev.troupe.cli.bits;
 
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.RunSpecReader;
-import dev.troupe.look.replay.Replay;
+import dev.troupe.look.replay.StepReplay;
 import dev.troupe.plan.UsageException;
 import dev.troupe.plan.directory.RunDirectory;
 import dev.troupe.plan.prepare.BuiltInCorpus;
@@ -33,7 +33,7 @@ public final class ReplayCommand implements Callable<Integer> {
             throw new UsageException("--step must be at least 0, but found " + step);
         }
         RunSpec spec = RunSpecReader.read(Optional.of(RunDirectory.configOf(run)), List.of());
-        return BisectionAnswer.print(new Replay(run, step).of(spec, BuiltInCorpus.utf8()), run.toString(),
+        return BisectionAnswer.print(new StepReplay(run, step).of(spec, BuiltInCorpus.utf8()), run.toString(),
                 "the replay", isJson);
     }
 }

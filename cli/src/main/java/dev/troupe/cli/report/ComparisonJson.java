@@ -6,8 +6,8 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.troupe.config.RunSpec;
 import dev.troupe.look.compare.Figures;
-import dev.troupe.look.compare.Outcome;
 import dev.troupe.look.compare.PairedRatio;
+import dev.troupe.look.compare.ScheduleOutcome;
 import dev.troupe.look.compare.StepTime;
 import java.util.List;
 
@@ -18,12 +18,12 @@ public final class ComparisonJson {
     private ComparisonJson() {
     }
 
-    public static String of(RunSpec spec, List<Outcome> outcomes) throws JsonProcessingException {
+    public static String of(RunSpec spec, List<ScheduleOutcome> outcomes) throws JsonProcessingException {
         ObjectNode root = JSON.createObjectNode();
         root.put("name", spec.name()).put("pipeline", spec.parallel().pipeline())
                 .put("microbatches", spec.microbatchCount()).put("engine", outcomes.getFirst().engine());
         ArrayNode schedules = root.putArray("schedules");
-        for (Outcome outcome : outcomes) {
+        for (ScheduleOutcome outcome : outcomes) {
             ObjectNode schedule = schedules.addObject();
             schedule.put("schedule", outcome.contestant().schedule()).put("virtual_stages",
                     outcome.contestant().virtualStages());

@@ -1,7 +1,7 @@
 package dev.troupe.cli.report;
 
 import dev.troupe.config.RunSpec;
-import dev.troupe.look.compare.Outcome;
+import dev.troupe.look.compare.ScheduleOutcome;
 import dev.troupe.look.compare.StepTime;
 import dev.troupe.schedule.drawing.SvgDrawing;
 import dev.troupe.schedule.drawing.TimeScale;
@@ -24,7 +24,7 @@ public final class ComparisonReport {
     private ComparisonReport() {
     }
 
-    public static String of(RunSpec spec, List<Outcome> outcomes) {
+    public static String of(RunSpec spec, List<ScheduleOutcome> outcomes) {
         String title = spec.name() + ": " + outcomes.size() + (outcomes.size() == 1 ? " schedule" : " schedules");
         String page = """
                 <!DOCTYPE html>
@@ -67,13 +67,13 @@ public final class ComparisonReport {
         return "<b>" + Html.escape(verdict.sentence()) + "</b> " + Html.escape(verdict.remark());
     }
 
-    private static String costsFrom(Outcome outcome) {
+    private static String costsFrom(ScheduleOutcome outcome) {
         return outcome.engine().equals("emulated")
                 ? "the times the engine is told, and the hop and control of steps between those measured"
                 : "the times of steps between those measured";
     }
 
-    private static String bars(List<Outcome> outcomes) {
+    private static String bars(List<ScheduleOutcome> outcomes) {
         double longest = outcomes.stream()
                 .mapToDouble(outcome -> Math.max(outcome.predicted().stepSeconds(), outcome.measured().stepSeconds()))
                 .max().orElse(1);
@@ -89,7 +89,7 @@ public final class ComparisonReport {
                 80 * seconds / longest, 1000 * seconds, 1000 * spread.leastSeconds(), 1000 * spread.mostSeconds());
     }
 
-    private static String drawings(List<Outcome> outcomes) {
+    private static String drawings(List<ScheduleOutcome> outcomes) {
         List<Timeline> all = outcomes.stream().flatMap(ComparisonReport::timelines).toList();
         TimeScale scale = TimeScale.fitting(all.stream().mapToLong(Timeline::endNanos).max().orElse(0));
         return outcomes.stream()
@@ -98,7 +98,7 @@ public final class ComparisonReport {
                 .collect(Collectors.joining("\n"));
     }
 
-    private static Stream<Timeline> timelines(Outcome outcome) {
+    private static Stream<Timeline> timelines(ScheduleOutcome outcome) {
         return Stream.of(outcome.prediction().timeline(), outcome.measuredTimeline());
     }
 }

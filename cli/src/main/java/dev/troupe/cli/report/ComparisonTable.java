@@ -2,8 +2,8 @@ package dev.troupe.cli.report;
 
 import dev.troupe.look.compare.ControlTime;
 import dev.troupe.look.compare.Figures;
-import dev.troupe.look.compare.Outcome;
 import dev.troupe.look.compare.PairedRatio;
+import dev.troupe.look.compare.ScheduleOutcome;
 import dev.troupe.look.compare.StepTime;
 import java.util.List;
 import java.util.Locale;
@@ -30,16 +30,16 @@ public final class ComparisonTable {
      * Returns a line for each schedule, with aligned columns, in several tables if the terminal is too narrow. An arrow
      * separates predicted and measured values.
      */
-    public static String of(List<Outcome> outcomes, Terminal terminal) {
+    public static String of(List<ScheduleOutcome> outcomes, Terminal terminal) {
         return Columns.fitted(HEADINGS, rows(outcomes), terminal.tableColumns())
                 + "\n\n" + Columns.wrapped(LEGEND, terminal.lineColumns(), "");
     }
 
-    static List<List<String>> rows(List<Outcome> outcomes) {
+    static List<List<String>> rows(List<ScheduleOutcome> outcomes) {
         return outcomes.stream().map(outcome -> cells(outcome, outcomes.getFirst())).toList();
     }
 
-    private static List<String> cells(Outcome outcome, Outcome first) {
+    private static List<String> cells(ScheduleOutcome outcome, ScheduleOutcome first) {
         Figures predicted = outcome.predicted();
         Figures measured = outcome.measured();
         return List.of(outcome.contestant().label(), millis(predicted.stepSeconds()),

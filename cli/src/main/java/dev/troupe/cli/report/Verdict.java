@@ -1,8 +1,8 @@
 package dev.troupe.cli.report;
 
 import dev.troupe.config.RunSpec;
-import dev.troupe.look.compare.Outcome;
 import dev.troupe.look.compare.PairedRatio;
+import dev.troupe.look.compare.ScheduleOutcome;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
@@ -19,20 +19,20 @@ public record Verdict(String sentence, String remark) {
      * Compares times. On the emulated engine, bubbles decide between different numbers of virtual stages, since more stages
      * do more work there.
      */
-    public static Verdict of(RunSpec spec, List<Outcome> outcomes) {
-        Outcome first = outcomes.getFirst();
+    public static Verdict of(RunSpec spec, List<ScheduleOutcome> outcomes) {
+        ScheduleOutcome first = outcomes.getFirst();
         if (isTold(spec, first) && outcomes.stream()
                 .anyMatch(outcome -> outcome.contestant().virtualStages() != first.contestant().virtualStages())) {
             return byBubble(outcomes);
         }
-        List<Outcome> byTime = outcomes.stream()
+        List<ScheduleOutcome> byTime = outcomes.stream()
                 .sorted(Comparator.comparingDouble(outcome -> outcome.measured().stepSeconds())).toList();
-        Outcome best = byTime.getFirst();
+        ScheduleOutcome best = byTime.getFirst();
         if (outcomes.size() == 1) {
             return new Verdict(String.format(Locale.ROOT, "%s took %.1f ms a step.", label(best),
                     1000 * best.measured().stepSeconds()), "");
         }
-        List<Outcome> alike = byTime.stream().filter(outcome -> !outcome.ratioTo(best).isApart()).toList();
+        List<ScheduleOutcome> alike = byTime.stream().filter(outcome -> !outcome.ratioTo(best).isApart()).toList();
         if (alike.size() > 1) {
             String others = byTime.size() == alike.size()
                     ? ""
@@ -43,7 +43,7 @@ public record Verdict(String sentence, String remark) {
                             + ".",
                     "More --repeats or --steps, or a quieter machine, may part them.");
         }
-        Outcome next = byTime.get(1);
+        ScheduleOutcome next = byTime.get(1);
         PairedRatio ratio = best.ratioTo(next);
         return new Verdict(
                 String.format(Locale.ROOT,
@@ -53,8 +53,8 @@ public record Verdict(String sentence, String remark) {
                 "");
     }
 
-    private static Verdict byBubble(List<Outcome> outcomes) {
-        Outcome best = outcomes.stream()
+    private static Verdict byBubble(List<ScheduleOutcome> outcomes) {
+        ScheduleOutcome best = outcomes.stream()
                 .min(Comparator.comparingDouble(outcome -> outcome.measured().bubbleOverIdeal())).orElseThrow();
         return new Verdict(
                 String.format(Locale.ROOT, "%s had the smallest bubble: %.1f %% of the ideal time.", label(best),
@@ -63,16 +63,16 @@ public record Verdict(String sentence, String remark) {
                         + " bubbles here, or set engine.emulated.device-flops to compare times.");
     }
 
-    private static boolean isTold(RunSpec spec, Outcome outcome) {
+    private static boolean isTold(RunSpec spec, ScheduleOutcome outcome) {
         return outcome.engine().equals("emulated") && spec.engine().emulated().deviceFlops() == 0;
     }
 
-    private static String names(List<Outcome> outcomes) {
+    private static String names(List<ScheduleOutcome> outcomes) {
         String all = outcomes.stream().map(Verdict::label).collect(Collectors.joining("; "));
         return all.contains(",") ? all : all.replace("; ", ", ").replaceFirst(", ([^,]*)$", " and $1");
     }
 
-    private static String label(Outcome outcome) {
+    private static String label(ScheduleOutcome outcome) {
         return outcome.contestant().label();
     }
 }

@@ -6,7 +6,7 @@ import dev.troupe.config.RunSpec;
 import dev.troupe.config.RunSpecReader;
 import dev.troupe.look.compare.Contestant;
 import dev.troupe.look.compare.Figures;
-import dev.troupe.look.compare.Outcome;
+import dev.troupe.look.compare.ScheduleOutcome;
 import dev.troupe.look.compare.StepTime;
 import java.util.List;
 import java.util.Optional;
@@ -41,15 +41,15 @@ final class VerdictTest {
                 "five turns are too few");
     }
 
-    private static String sentence(Outcome... outcomes) {
+    private static String sentence(ScheduleOutcome... outcomes) {
         return Verdict.of(SPEC, List.of(outcomes)).sentence();
     }
 
-    private static Outcome outcome(String schedule, double millis, double... turns) {
+    private static ScheduleOutcome outcome(String schedule, double millis, double... turns) {
         List<Double> seconds = DoubleStream.of(turns).mapToObj(turn -> millis / 1e3 * turn).toList();
         double median = seconds.stream().sorted().skip((seconds.size() - 1) / 2).limit(2 - seconds.size() % 2)
                 .mapToDouble(Double::doubleValue).average().orElseThrow();
-        return new Outcome(new Contestant(schedule, 1), "cpu", null, new Figures(median, 0, 0, 1, 1),
+        return new ScheduleOutcome(new Contestant(schedule, 1), "cpu", null, new Figures(median, 0, 0, 1, 1),
                 new StepTime(median, seconds.getFirst(), seconds.getLast()), seconds, null, List.of(), "", null);
     }
 }

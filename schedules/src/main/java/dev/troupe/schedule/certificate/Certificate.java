@@ -27,8 +27,8 @@ import java.util.SequencedMap;
  * @param weights the copies of weights and gradients that each stage needs, and the staleness of its gradients
  */
 public record Certificate(Plan plan, Purpose purpose, int creditsPerEdge, List<Integer> peakActivations,
-        List<Integer> peakReplays, SequencedMap<Edge, Integer> messagesPerEdge,
-        SequencedMap<Edge, Integer> mostUnreceived,
+        List<Integer> peakReplays, SequencedMap<StageEdge, Integer> messagesPerEdge,
+        SequencedMap<StageEdge, Integer> mostUnreceived,
         WeightVersions weights) {
 
     public Certificate {
@@ -42,8 +42,8 @@ public record Certificate(Plan plan, Purpose purpose, int creditsPerEdge, List<I
      * Returns the most messages of each edge that are sent and not yet received at one time, whatever time actions take; at
      * most the credits.
      */
-    public SequencedMap<Edge, Integer> messagesInFlight() {
-        SequencedMap<Edge, Integer> inFlight = new LinkedHashMap<>();
+    public SequencedMap<StageEdge, Integer> messagesInFlight() {
+        SequencedMap<StageEdge, Integer> inFlight = new LinkedHashMap<>();
         mostUnreceived.forEach((edge, count) -> inFlight.put(edge, Math.min(count, creditsPerEdge)));
         return inFlight;
     }

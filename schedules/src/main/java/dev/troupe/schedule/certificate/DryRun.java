@@ -7,8 +7,8 @@ import dev.troupe.schedule.Place;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanException;
 import dev.troupe.schedule.Resource;
-import dev.troupe.schedule.StageGraph;
 import dev.troupe.schedule.StageGraph.Flow;
+import dev.troupe.schedule.StageGraph;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -43,7 +43,7 @@ final class DryRun {
     private final Kind meeting;
     private final Set<Work> done = new HashSet<>();
     private final Set<Work> arrived = new HashSet<>();
-    private final Map<Edge, Channel> channels = new HashMap<>();
+    private final Map<StageEdge, Channel> channels = new HashMap<>();
 
     /** An action of a rank; each replica of a stage does the actions of a whole step. */
     private record Work(int rank, Action action) {
@@ -114,8 +114,8 @@ final class DryRun {
     }
 
     /** Returns for each edge the microbatches that are sent and not yet received, in the order of sending. */
-    Map<Edge, List<Integer>> inFlight() {
-        Map<Edge, List<Integer>> inFlight = new HashMap<>();
+    Map<StageEdge, List<Integer>> inFlight() {
+        Map<StageEdge, List<Integer>> inFlight = new HashMap<>();
         channels.forEach((edge, channel) -> {
             if (!channel.unconsumed().isEmpty()) {
                 inFlight.put(edge, channel.unconsumed());
@@ -216,7 +216,7 @@ final class DryRun {
     }
 
     private Channel channel(Action message) {
-        return channels.computeIfAbsent(Edge.of(plan, message), edge -> new Channel(creditsPerEdge));
+        return channels.computeIfAbsent(StageEdge.of(plan, message), edge -> new Channel(creditsPerEdge));
     }
 
     /** The messages of one edge, by microbatch: those with a credit, and those that wait for one. */
@@ -300,7 +300,7 @@ final class DryRun {
                 String holders = channel(action).landed.stream().sorted()
                         .map(microbatch -> new Action(action.stage(), action.kind(), microbatch).toString())
                         .collect(Collectors.joining(", "));
-                return "the credits of the edge from " + Edge.of(plan, action) + ", " + creditsPerEdge
+                return "the credits of the edge from " + StageEdge.of(plan, action) + ", " + creditsPerEdge
                         + " in number, are held until " + holders
                         + "; receive in the order of sending, or give more credits";
             }

@@ -18,7 +18,7 @@ final class InFlight {
 
     private final Plan plan;
     /** The edges in the order of first use, with their numbers of messages. */
-    private final SequencedMap<Edge, Integer> messages = new LinkedHashMap<>();
+    private final SequencedMap<StageEdge, Integer> messages = new LinkedHashMap<>();
     /** For each place the edge of its message, by its number in {@link #messages}. */
     private final int[][] edges;
     /** For each receive the position of its send in the sender's row; -1 for all else. */
@@ -31,7 +31,7 @@ final class InFlight {
         this.edges = new int[ranks][];
         this.sends = new int[ranks][];
         this.senders = new int[ranks][];
-        Map<Edge, Integer> numbers = new LinkedHashMap<>();
+        Map<StageEdge, Integer> numbers = new LinkedHashMap<>();
         for (int rank = 0; rank < ranks; rank++) {
             List<Action> row = plan.rows().get(rank);
             edges[rank] = new int[row.size()];
@@ -42,7 +42,7 @@ final class InFlight {
                 edges[rank][position] = NO_EDGE;
                 sends[rank][position] = -1;
                 if (action.kind().isTransfer()) {
-                    Edge edge = Edge.of(plan, action);
+                    StageEdge edge = StageEdge.of(plan, action);
                     edges[rank][position] = numbers.computeIfAbsent(edge, unused -> numbers.size());
                     boolean receives = edge.toStage() == action.stage();
                     messages.merge(edge, receives ? 0 : 1, Integer::sum);
@@ -56,14 +56,14 @@ final class InFlight {
     }
 
     /** Returns the number of messages of each edge in a step. */
-    SequencedMap<Edge, Integer> messages() {
+    SequencedMap<StageEdge, Integer> messages() {
         return messages;
     }
 
     /** Returns the most messages that each edge holds with unlimited credits. */
-    SequencedMap<Edge, Integer> peaks() {
+    SequencedMap<StageEdge, Integer> peaks() {
         int[] peaks = new Clocks().run();
-        SequencedMap<Edge, Integer> named = new LinkedHashMap<>();
+        SequencedMap<StageEdge, Integer> named = new LinkedHashMap<>();
         messages.keySet().forEach(edge -> named.put(edge, peaks[named.size()]));
         return named;
     }
@@ -89,7 +89,7 @@ final class InFlight {
 
         Clocks() {
             int count = messages.size();
-            receiver = messages.keySet().stream().mapToInt(Edge::toRank).toArray();
+            receiver = messages.keySet().stream().mapToInt(StageEdge::toRank).toArray();
             sent = new int[count];
             received = new int[count];
             peaks = new int[count];

@@ -36,7 +36,7 @@ public record SteadyState(int step, List<List<Action>> block) {
             int[] end = cut(plan, step + round);
             DryRun run = DryRun.withCredits(index, creditsPerEdge);
             if (run.walkTo(begin)) {
-                Map<Edge, List<Integer>> before = later(run.inFlight(),
+                Map<StageEdge, List<Integer>> before = later(run.inFlight(),
                         round * plan.microbatchesPerStep());
                 if (run.walkTo(end) && before.equals(run.inFlight()) && repeats(plan, step, begin, end)) {
                     return Optional.of(new SteadyState(step, IntStream.range(0, plan.rankCount())
@@ -55,8 +55,8 @@ public record SteadyState(int step, List<List<Action>> block) {
     }
 
     /** Returns the same messages, with larger numbers of their microbatches. */
-    private static Map<Edge, List<Integer>> later(Map<Edge, List<Integer>> messages, int numbers) {
-        Map<Edge, List<Integer>> shifted = new HashMap<>();
+    private static Map<StageEdge, List<Integer>> later(Map<StageEdge, List<Integer>> messages, int numbers) {
+        Map<StageEdge, List<Integer>> shifted = new HashMap<>();
         messages.forEach((edge, microbatches) -> shifted.put(edge,
                 microbatches.stream().map(microbatch -> microbatch + numbers).toList()));
         return shifted;

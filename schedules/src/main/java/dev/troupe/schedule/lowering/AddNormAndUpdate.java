@@ -23,12 +23,12 @@ public record AddNormAndUpdate(boolean gathers) implements LoweringPass {
     @Override
     public Plan apply(Plan plan) {
         if (plan.overlapsSteps()) {
-            Plan measured = Rows.behindGradients(plan, (stage, step) -> List.of(new Action(stage, Kind.NORM, step)));
+            Plan measured = StepTail.behindGradients(plan, (stage, step) -> List.of(new Action(stage, Kind.NORM, step)));
             return gathers
-                    ? Rows.behindUpdates(measured, (stage, step) -> List.of(new Action(stage, Kind.UNSHARD, step)))
+                    ? StepTail.behindUpdates(measured, (stage, step) -> List.of(new Action(stage, Kind.UNSHARD, step)))
                     : measured;
         }
-        return Rows.append(plan, rank -> {
+        return StepTail.append(plan, rank -> {
             List<Action> tail = new ArrayList<>();
             plan.stagesOf(rank).forEach(stage -> tail.add(new Action(stage, Kind.NORM)));
             for (int stage : plan.stagesOf(rank)) {

@@ -27,11 +27,11 @@ public record AddReduceGradients(boolean ofReplicas) implements LoweringPass {
     @Override
     public Plan apply(Plan plan) {
         if (plan.overlapsSteps()) {
-            return Rows.behindGradients(plan, (stage, step) -> ofReplicas && plan.replicas(stage) == 1
+            return StepTail.behindGradients(plan, (stage, step) -> ofReplicas && plan.replicas(stage) == 1
                     ? List.of()
                     : List.of(new Action(stage, Kind.REDUCE_GRAD, step)));
         }
-        return Rows.append(plan, rank -> plan.stagesOf(rank).stream()
+        return StepTail.append(plan, rank -> plan.stagesOf(rank).stream()
                 .map(stage -> new Action(stage, Kind.REDUCE_GRAD)).toList());
     }
 }

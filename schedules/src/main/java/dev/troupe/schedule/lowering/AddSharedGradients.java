@@ -3,9 +3,9 @@ package dev.troupe.schedule.lowering;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.Plan;
-import dev.troupe.schedule.StageGraph;
 import dev.troupe.schedule.StageGraph.Channel;
 import dev.troupe.schedule.StageGraph.Flow;
+import dev.troupe.schedule.StageGraph;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -43,14 +43,14 @@ public record AddSharedGradients(List<Channel> channels) implements LoweringPass
     public Plan apply(Plan plan) {
         StageGraph graph = plan.graph().with(channels);
         if (plan.overlapsSteps()) {
-            Plan sent = Rows.behindGradients(plan, (stage, step) -> ofStep(graph, stage, step));
-            return Rows.beforeUpdates(sent, (stage, step) -> graph.source(Flow.SHARED, stage) != StageGraph.NONE
+            Plan sent = StepTail.behindGradients(plan, (stage, step) -> ofStep(graph, stage, step));
+            return StepTail.beforeUpdates(sent, (stage, step) -> graph.source(Flow.SHARED, stage) != StageGraph.NONE
                     && graph.source(Flow.SHARED, stage) < stage
                             ? List.of(new Action(stage, Kind.RECV_SHARED, step))
                             : List.of())
                     .withGraph(graph);
         }
-        return Rows.append(plan, rank -> {
+        return StepTail.append(plan, rank -> {
             List<Action> tail = new ArrayList<>();
             for (int stage : plan.stagesOf(rank)) {
                 int target = graph.target(Flow.SHARED, stage);

@@ -15,7 +15,7 @@ public record AddSnapshot() implements LoweringPass {
     @Override
     public Plan apply(Plan plan) {
         int step = plan.overlapsSteps() ? plan.stepCount() - 1 : Action.WHOLE_STEP;
-        return Rows.append(plan, rank -> plan.stagesOf(rank).stream()
+        return StepTail.append(plan, rank -> plan.stagesOf(rank).stream()
                 .map(stage -> new Action(stage, Kind.SNAPSHOT, step)).toList());
     }
 }

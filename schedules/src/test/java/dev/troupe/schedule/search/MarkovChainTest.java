@@ -68,7 +68,7 @@ class MarkovChainTest {
             for (List<Action> second : rows.get(1)) {
                 for (List<Action> third : rows.get(2)) {
                     Plan plan = start.plan().withRows(List.of(first, second, third));
-                    for (Borders borders : PartitionTest.compositions(4, 3)) {
+                    for (Borders borders : PartitionSearchTest.compositions(4, 3)) {
                         for (List<Integer> machines : PLACEMENTS) {
                             least = Math.min(least, step(problem, new Candidate(plan, borders, machines)));
                         }

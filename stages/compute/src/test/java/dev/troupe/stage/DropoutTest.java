@@ -24,9 +24,9 @@ class DropoutTest {
     private static final DropoutSettings DROPOUT = new DropoutSettings(0.2, 5);
 
     @ParameterizedTest
-    @ValueSource(strings = {Golden.TIED, Golden.UNTIED, Golden.UNEVEN})
+    @ValueSource(strings = {StageGolden.TIED, StageGolden.UNTIED, StageGolden.UNEVEN})
     void shouldGiveTheSameBitsUnderEverySplitAndOrder(String name) {
-        try (Golden golden = new Golden(name)) {
+        try (StageGolden golden = new StageGolden(name)) {
             Trained one = train(golden, 1, Order.ALL_FORWARDS_FIRST, DROPOUT);
             for (Order order : List.of(Order.ONE_FORWARD_ONE_BACKWARD, Order.WEIGHT_GRADIENTS_LATE)) {
                 Trained four = train(golden, 4, order, DROPOUT);
@@ -39,7 +39,7 @@ class DropoutTest {
 
     @Test
     void shouldDropOtherElementsInOtherStepsAndUnderOtherSeeds() {
-        try (Golden golden = new Golden(Golden.TIED);
+        try (StageGolden golden = new StageGolden(StageGolden.TIED);
                 NaivePipeline pipeline = pipeline(golden, 1, DROPOUT);
                 NaivePipeline other = pipeline(golden, 1, new DropoutSettings(0.2, 6));
                 NaivePipeline none = pipeline(golden, 1, DropoutSettings.NONE)) {
@@ -54,7 +54,7 @@ class DropoutTest {
         }
     }
 
-    private static double lossOfFirst(Golden golden, NaivePipeline pipeline, long step) {
+    private static double lossOfFirst(StageGolden golden, NaivePipeline pipeline, long step) {
         Stage stage = pipeline.stages.getFirst();
         stage.enterStep(step, 0);
         stage.forward(0, null, new MicrobatchRows(golden.tokens(0, 0, 2, 0), golden.tokens(0, 0, 2, 1)));
@@ -64,7 +64,7 @@ class DropoutTest {
 
     @Test
     void shouldNumberMicrobatchesOverAllPipelines() {
-        try (Golden golden = new Golden(Golden.TIED);
+        try (StageGolden golden = new StageGolden(StageGolden.TIED);
                 NaivePipeline whole = pipeline(golden, 1, DROPOUT);
                 NaivePipeline second = pipeline(golden, 1, DROPOUT)) {
             second.stages.getFirst().enterStep(0, 2);
@@ -81,7 +81,7 @@ class DropoutTest {
     /** A small step of the weights changes the loss by the gradient, under the same masks. */
     @Test
     void shouldGiveTheGradientOfWhatItComputes() {
-        try (Golden golden = new Golden(Golden.UNTIED);
+        try (StageGolden golden = new StageGolden(StageGolden.UNTIED);
                 NaivePipeline start = pipeline(golden, 2, DROPOUT)) {
             double before = start.gradients(0, Order.ONE_FORWARD_ONE_BACKWARD).loss();
             Map<String, double[]> gradients = start.values(Stage::gradients);
@@ -103,7 +103,7 @@ class DropoutTest {
     private record Trained(List<StepResult> steps, Map<String, double[]> weights) {
     }
 
-    private static Trained train(Golden golden, int stageCount, Order order, DropoutSettings dropout) {
+    private static Trained train(StageGolden golden, int stageCount, Order order, DropoutSettings dropout) {
         try (NaivePipeline pipeline = pipeline(golden, stageCount, dropout)) {
             List<StepResult> steps = new ArrayList<>();
             for (int step = 0; step < 3; step++) {
@@ -113,7 +113,7 @@ class DropoutTest {
         }
     }
 
-    private static NaivePipeline pipeline(Golden golden, int stageCount, DropoutSettings dropout) {
+    private static NaivePipeline pipeline(StageGolden golden, int stageCount, DropoutSettings dropout) {
         return new NaivePipeline(golden, Partition.uniform(golden.model(), stageCount), 2, golden.initial,
                 Recompute.NONE,
                 dropout);

@@ -195,7 +195,7 @@ class GradientBucketsTest {
     void shouldComeToTheSameBitsWhetherGradientsAreAddedUpOnTheWayOrAtTheEnd(Zero zero, int holders, int size,
             boolean sequence, boolean tied, int stageCount, Order order, Recompute recompute) {
         ModelSpec model = new Gpt2(3, 32, 4, 16, 67, tied, Gpt2.NORM_EPSILON).spec();
-        try (Golden golden = new Golden(Golden.TIED)) {
+        try (StageGolden golden = new StageGolden(StageGolden.TIED)) {
             Setup setup = new Setup(golden, new InitialWeights(model, 7), 1, DataType.FLOAT64, recompute,
                     DropoutSettings.NONE);
             Partition partition = Partition.uniform(model, stageCount);

@@ -30,7 +30,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class LateStagesTest {
     private static final int SEEDS = 20;
     private static final int STEPS = 2;
-    private static final List<String> GOLDENS = List.of(Golden.TIED, Golden.UNTIED, Golden.UNEVEN);
+    private static final List<String> GOLDENS = List.of(StageGolden.TIED, StageGolden.UNTIED, StageGolden.UNEVEN);
 
     /** Orders that add up gradients alike, so that all of them give the same bits. */
     private static final List<Order> ORDERS = List.of(Order.ALL_FORWARDS_FIRST, Order.ONE_FORWARD_ONE_BACKWARD,
@@ -61,7 +61,7 @@ class LateStagesTest {
     void shouldGiveTheBitsOfAnEngineThatComputesAtOnce(int seed) {
         Order order = ORDERS.get(seed / GOLDENS.size() % ORDERS.size());
         Recompute recompute = Recompute.values()[seed / 2 % Recompute.values().length];
-        try (Golden golden = new Golden(GOLDENS.get(seed % GOLDENS.size()))) {
+        try (StageGolden golden = new StageGolden(GOLDENS.get(seed % GOLDENS.size()))) {
             Partition partition = Partition.uniform(golden.model(), seed % 2 == 0 ? 2 : 4);
             Map<String, double[]> expected = AT_ONCE.computeIfAbsent(seed % GOLDENS.size(), _ -> train(golden,
                     Partition.uniform(golden.model(), 1), Order.ALL_FORWARDS_FIRST, Recompute.NONE,
@@ -73,7 +73,7 @@ class LateStagesTest {
     }
 
     /** Returns the results of a few steps: weights by name, and the losses and norms under another. */
-    private static Map<String, double[]> train(Golden golden, Partition partition, Order order, Recompute recompute,
+    private static Map<String, double[]> train(StageGolden golden, Partition partition, Order order, Recompute recompute,
             Shares shares) {
         try (NaivePipeline pipeline = new NaivePipeline(golden, partition, 2, golden.initial, recompute,
                 DropoutSettings.NONE, DataType.FLOAT64, shares)) {

@@ -56,7 +56,7 @@ final class NaivePipeline implements Training, AutoCloseable {
         }
     }
 
-    private final Golden golden;
+    private final StageGolden golden;
     private final int microbatchSize;
     private final int microbatches;
     private final int firstMicrobatch;
@@ -70,21 +70,21 @@ final class NaivePipeline implements Training, AutoCloseable {
     private final List<Map<Integer, Tensor>> activations = new ArrayList<>();
     private final List<Map<Integer, Tensor>> gradients = new ArrayList<>();
 
-    NaivePipeline(Golden golden, Partition partition, int microbatchSize) {
+    NaivePipeline(StageGolden golden, Partition partition, int microbatchSize) {
         this(golden, partition, microbatchSize, golden.initial, Recompute.NONE, DropoutSettings.NONE);
     }
 
-    NaivePipeline(Golden golden, Partition partition, int microbatchSize, WeightSource source) {
+    NaivePipeline(StageGolden golden, Partition partition, int microbatchSize, WeightSource source) {
         this(golden, partition, microbatchSize, source, Recompute.NONE, DropoutSettings.NONE);
     }
 
-    NaivePipeline(Golden golden, Partition partition, int microbatchSize, WeightSource source, Recompute recompute,
+    NaivePipeline(StageGolden golden, Partition partition, int microbatchSize, WeightSource source, Recompute recompute,
             DropoutSettings dropout) {
         this(golden, partition, microbatchSize, source, recompute, dropout, DataType.FLOAT64,
                 (stage, engine) -> TensorShare.ALL);
     }
 
-    NaivePipeline(Golden golden, Partition partition, int microbatchSize, WeightSource source, Recompute recompute,
+    NaivePipeline(StageGolden golden, Partition partition, int microbatchSize, WeightSource source, Recompute recompute,
             DropoutSettings dropout, DataType parameterType, Shares shares) {
         this.golden = golden;
         this.microbatchSize = microbatchSize;

@@ -24,8 +24,8 @@ import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.certificate.PlanValidator;
 import dev.troupe.schedule.certificate.Purpose;
 import dev.troupe.schedule.certificate.WeightVersions;
-import dev.troupe.schedule.family.PipeDream2Bw;
 import dev.troupe.schedule.family.PipeDream2Bw.Updates;
+import dev.troupe.schedule.family.PipeDream2Bw;
 import dev.troupe.schedule.lowering.AddTransfers;
 import dev.troupe.shard.Overlap;
 import dev.troupe.shard.StateTensor;
@@ -65,7 +65,7 @@ class OverlapTest {
     }
 
     private static void assertGolden(int stageCount, Updates updates, int warmUp) {
-        try (Golden golden = new Golden(Golden.DELAYED);
+        try (StageGolden golden = new StageGolden(StageGolden.DELAYED);
                 OverlappingPipeline pipeline = pipeline(golden, stageCount, new PipeDream2Bw(updates, warmUp),
                         golden.steps, 4, Optimizing.of(golden), () -> new ReferenceEngine(DataType.FLOAT64))) {
             List<StepResult> results = pipeline.train();
@@ -81,7 +81,7 @@ class OverlapTest {
 
     @Test
     void shouldHaveTheBitsOfOneDeviceOnDelayedWeights() {
-        assertSameBits(Golden.DELAYED, "float32", List.of(1, 3), List.of(Updates.LAZY));
+        assertSameBits(StageGolden.DELAYED, "float32", List.of(1, 3), List.of(Updates.LAZY));
     }
 
     /** The oracle takes the change of one update, and corrects it on the host. */
@@ -89,7 +89,7 @@ class OverlapTest {
     @CsvSource({"1, LAZY", "3, LAZY", "2, EAGER"})
     void shouldFeedBackTheErrorOfTheDelay(int stageCount, Updates updates) {
         Supplier<Engine> engine = () -> new ReferenceEngine(DataType.FLOAT64);
-        try (Golden golden = new Golden(Golden.DELAYED)) {
+        try (StageGolden golden = new StageGolden(StageGolden.DELAYED)) {
             Optimizing plain = new Optimizing(golden.optimizer, golden.learningRate, 0.5);
             Optimizing corrected = new Optimizing(new Optimizer.ErrorFeedback(golden.optimizer), golden.learningRate,
                     0.5);
@@ -117,7 +117,7 @@ class OverlapTest {
     @Test
     void shouldRefuseFeedbackWithoutAnError() {
         StageSettings settings = new StageSettings(1, 8, 4, new Optimizer.ErrorFeedback(new Optimizer.Sgd(0)));
-        try (Golden golden = new Golden(Golden.DELAYED); Engine engine = new ReferenceEngine(DataType.FLOAT64)) {
+        try (StageGolden golden = new StageGolden(StageGolden.DELAYED); Engine engine = new ReferenceEngine(DataType.FLOAT64)) {
             assertEquals(
                     "error feedback corrects a delay of one update, but gradients of this stage are 0 updates old: leave it"
                             + " out, or take another schedule",
@@ -139,7 +139,7 @@ class OverlapTest {
     @ParameterizedTest
     @CsvSource({"false, LAZY", "true, EAGER"})
     void shouldHaveTheBitsOfOneDeviceOnDelayedWeightsWithMomentum(boolean nesterov, Updates updates) {
-        assertSameBits(Golden.DELAYED, _ -> new Optimizer.Sgd(0.1, 0.9, nesterov), "float32", List.of(3),
+        assertSameBits(StageGolden.DELAYED, _ -> new Optimizer.Sgd(0.1, 0.9, nesterov), "float32", List.of(3),
                 List.of(updates));
     }
 
@@ -152,7 +152,7 @@ class OverlapTest {
         Supplier<Engine> engine = () -> new CpuEngineProvider().open(type.equals("float32")
                 ? new EngineSettings(DataType.FLOAT32, 1)
                 : new EngineSettings(DataType.FLOAT32, DataType.BFLOAT16, 1));
-        try (Golden golden = new Golden(name, optimizer)) {
+        try (StageGolden golden = new StageGolden(name, optimizer)) {
             Optimizing clipped = new Optimizing(golden.optimizer, golden.learningRate, 0.5);
             Delayed expected = delayed(golden, clipped, engine, (_, after, _, _) -> after);
             for (int stageCount : stageCounts) {
@@ -169,7 +169,7 @@ class OverlapTest {
 
     @Test
     void shouldKeepTheWeightsBeforeTheLastUpdateInItsState() {
-        try (Golden golden = new Golden(Golden.DELAYED);
+        try (StageGolden golden = new StageGolden(StageGolden.DELAYED);
                 OverlappingPipeline one = pipeline(golden, 1, new PipeDream2Bw(Updates.LAZY, 1), 1, 4,
                         Optimizing.of(golden), () -> new ReferenceEngine(DataType.FLOAT64));
                 OverlappingPipeline other = pipeline(golden, 1, new PipeDream2Bw(Updates.LAZY, 1), 1, 4,
@@ -192,7 +192,7 @@ class OverlapTest {
         }
     }
 
-    private static double loss(Golden golden, OverlappingPipeline pipeline, int updatesBehind) {
+    private static double loss(StageGolden golden, OverlappingPipeline pipeline, int updatesBehind) {
         Stage stage = pipeline.stages.getFirst();
         stage.use(updatesBehind, 0);
         stage.forwardOnly(0, null, rows(golden, 0, 0, 2));
@@ -201,7 +201,7 @@ class OverlapTest {
 
     @Test
     void shouldCountBothVersionsAndBothSums() {
-        try (Golden golden = new Golden(Golden.DELAYED);
+        try (StageGolden golden = new StageGolden(StageGolden.DELAYED);
                 OverlappingPipeline lazy = pipeline(golden, 2, new PipeDream2Bw(Updates.LAZY, 1), 4, 4,
                         Optimizing.of(golden), () -> new ReferenceEngine(DataType.FLOAT64));
                 OverlappingPipeline eager = pipeline(golden, 2, new PipeDream2Bw(Updates.EAGER, 1), 4, 4,
@@ -228,7 +228,7 @@ class OverlapTest {
     @Test
     void shouldRefuseToOverlapIfRanksShareOutGradients() {
         StageSettings settings = new StageSettings(1, 8, 4, new Optimizer.Sgd(0)).with(new Overlap(2, 2));
-        try (Golden golden = new Golden(Golden.DELAYED); Engine engine = new ReferenceEngine(DataType.FLOAT64)) {
+        try (StageGolden golden = new StageGolden(StageGolden.DELAYED); Engine engine = new ReferenceEngine(DataType.FLOAT64)) {
             DataShare two = new DataShare(new InMemoryGroup(2).member(0, engine), Zero.GRADIENTS, Runnable::run);
             assertEquals(
                     "a rank has a share of each gradient, or of each weight, but steps overlap: their ranks keep whole sums of"
@@ -241,7 +241,7 @@ class OverlapTest {
         }
     }
 
-    private static OverlappingPipeline pipeline(Golden golden, int stageCount, PipeDream2Bw schedule, int steps,
+    private static OverlappingPipeline pipeline(StageGolden golden, int stageCount, PipeDream2Bw schedule, int steps,
             int microbatches, Optimizing optimizing, Supplier<Engine> engine) {
         Plan plan = schedule.plan(stageCount, microbatches, steps);
         WeightVersions weights = PlanValidator
@@ -268,7 +268,7 @@ class OverlapTest {
      * The loop {@code g = grad(batch t, W[max(t-1, 0)]); W[t+1] = U(W[t], g)} with one version a stage: one stage has the
      * older weights and computes the gradients, another one has the newest and updates them.
      */
-    private static Delayed delayed(Golden golden, Optimizing optimizing, Supplier<Engine> engines,
+    private static Delayed delayed(StageGolden golden, Optimizing optimizing, Supplier<Engine> engines,
             Correction correction) {
         int microbatches = 4;
         int size = golden.batchSize / microbatches;
@@ -311,7 +311,7 @@ class OverlapTest {
         }
     }
 
-    private static MicrobatchRows rows(Golden golden, int step, int microbatch, int size) {
+    private static MicrobatchRows rows(StageGolden golden, int step, int microbatch, int size) {
         return new MicrobatchRows(golden.tokens(step, microbatch, size, 0), golden.tokens(step, microbatch, size, 1));
     }
 

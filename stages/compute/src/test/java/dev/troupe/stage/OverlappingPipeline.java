@@ -27,7 +27,7 @@ import java.util.function.Supplier;
  * steps. The part of the others in an update is computed when the first rank comes to it.
  */
 final class OverlappingPipeline implements AutoCloseable {
-    private final Golden golden;
+    private final StageGolden golden;
     private final Plan plan;
     private final Optimizing optimizing;
     private final int microbatchSize;
@@ -45,7 +45,7 @@ final class OverlappingPipeline implements AutoCloseable {
 
     /** The rule of updates. */
     record Optimizing(Optimizer optimizer, double learningRate, double clip) {
-        static Optimizing of(Golden golden) {
+        static Optimizing of(StageGolden golden) {
             return new Optimizing(golden.optimizer, golden.learningRate, golden.gradientClip);
         }
     }
@@ -53,7 +53,7 @@ final class OverlappingPipeline implements AutoCloseable {
     /**
      * @param microbatchSize sequences of a microbatch; steps take the golden's in turn
      */
-    OverlappingPipeline(Golden golden, Partition partition, Plan plan, int microbatchSize, WeightVersions weights,
+    OverlappingPipeline(StageGolden golden, Partition partition, Plan plan, int microbatchSize, WeightVersions weights,
             Optimizing optimizing, Supplier<Engine> engine, WeightSource source) {
         this.golden = golden;
         this.plan = plan;

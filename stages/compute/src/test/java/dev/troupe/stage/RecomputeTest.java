@@ -30,7 +30,7 @@ class RecomputeTest {
     @CsvSource({"gpt2-tied-adamw, 1, 2, 0", "gpt2-untied-sgd, 4, 1, 0", "gpt2-uneven, 3, 2, 0",
             "gpt2-uneven, 2, 3, 0.2"})
     void shouldGiveTheSameBitsInEveryOrder(String name, int stageCount, int microbatchSize, double dropout) {
-        try (Golden golden = new Golden(name)) {
+        try (StageGolden golden = new StageGolden(name)) {
             for (Order order : Order.values()) {
                 Steps kept = train(golden, stageCount, microbatchSize, order, Recompute.NONE, dropout);
                 for (Recompute recompute : List.of(Recompute.SELECTIVE, Recompute.FULL)) {
@@ -49,7 +49,7 @@ class RecomputeTest {
     @CsvSource({"gpt2-tied-adamw, 1, 2, 0", "gpt2-uneven, 2, 3, 0.2"})
     void shouldGiveTheSameBitsHoweverBlocksAreReplayed(String name, int stageCount, int microbatchSize,
             double dropout) {
-        try (Golden golden = new Golden(name)) {
+        try (StageGolden golden = new StageGolden(name)) {
             for (Order order : List.of(Order.WHOLE_BACKWARDS, Order.WEIGHT_GRADIENTS_LATE)) {
                 Steps kept = train(golden, stageCount, microbatchSize, order, Recompute.NONE, dropout);
                 for (Replay replay : REPLAYS) {
@@ -65,7 +65,7 @@ class RecomputeTest {
     /** All blocks of a stage at once, one, or none in addition to the one that goes back. */
     @Test
     void shouldHoldOnlyTheReplayedActivations() {
-        try (Golden golden = new Golden(Golden.UNTIED)) {
+        try (StageGolden golden = new StageGolden(StageGolden.UNTIED)) {
             long inside = bytes(golden, new Replay(1, 0));
             long one = bytes(golden, new Replay(1, 1));
             long all = bytes(golden, new Replay(1, Replay.ALL));
@@ -76,7 +76,7 @@ class RecomputeTest {
 
     @Test
     void shouldRefuseAReplayThatIsOutOfOrder() {
-        try (Golden golden = new Golden(Golden.UNTIED);
+        try (StageGolden golden = new StageGolden(StageGolden.UNTIED);
                 NaivePipeline pipeline = pipeline(golden, 1, 1, new Replay(1, 1), 0)) {
             Stage stage = pipeline.stages.getFirst();
             assertEquals("replay of microbatch 0 on stage 0 is out of order: there are no activations of a forward",
@@ -86,18 +86,18 @@ class RecomputeTest {
 
     private static final List<Replay> REPLAYS = List.of(new Replay(2, 0), new Replay(1, Replay.ALL), new Replay(2, 2));
 
-    private static long bytes(Golden golden, Replay replay) {
+    private static long bytes(StageGolden golden, Replay replay) {
         return train(golden, 2, 1, Order.WHOLE_BACKWARDS, replay, 0).bytes();
     }
 
-    private static Steps train(Golden golden, int stageCount, int microbatchSize, Order order, Replay replay,
+    private static Steps train(StageGolden golden, int stageCount, int microbatchSize, Order order, Replay replay,
             double dropout) {
         try (NaivePipeline pipeline = pipeline(golden, stageCount, microbatchSize, replay, dropout)) {
             return train(pipeline, order);
         }
     }
 
-    private static NaivePipeline pipeline(Golden golden, int stageCount, int microbatchSize, Replay replay,
+    private static NaivePipeline pipeline(StageGolden golden, int stageCount, int microbatchSize, Replay replay,
             double dropout) {
         return new NaivePipeline(golden, Partition.uniform(golden.model(), stageCount), microbatchSize, golden.initial,
                 Recompute.FULL, new DropoutSettings(dropout, 1), DataType.FLOAT64, new NaivePipeline.Shares() {
@@ -115,7 +115,7 @@ class RecomputeTest {
 
     @Test
     void shouldKeepLessTheMoreIsComputedAgain() {
-        try (Golden golden = new Golden(Golden.UNTIED)) {
+        try (StageGolden golden = new StageGolden(StageGolden.UNTIED)) {
             for (Order order : List.of(Order.ALL_FORWARDS_FIRST, Order.WHOLE_BACKWARDS)) {
                 long none = train(golden, 2, 1, order, Recompute.NONE).bytes();
                 long selective = train(golden, 2, 1, order, Recompute.SELECTIVE).bytes();
@@ -128,18 +128,18 @@ class RecomputeTest {
 
     @Test
     void shouldKeepLessBetweenBackwardsThatComeTogether() {
-        try (Golden golden = new Golden(Golden.UNTIED)) {
+        try (StageGolden golden = new StageGolden(StageGolden.UNTIED)) {
             long apart = train(golden, 1, 1, Order.ONE_FORWARD_ONE_BACKWARD, Recompute.FULL).bytes();
             long together = train(golden, 1, 1, Order.WHOLE_BACKWARDS, Recompute.FULL).bytes();
             assertTrue(together < apart, together + " and " + apart + " bytes");
         }
     }
 
-    private static Steps train(Golden golden, int stageCount, int microbatchSize, Order order, Recompute recompute) {
+    private static Steps train(StageGolden golden, int stageCount, int microbatchSize, Order order, Recompute recompute) {
         return train(golden, stageCount, microbatchSize, order, recompute, 0);
     }
 
-    private static Steps train(Golden golden, int stageCount, int microbatchSize, Order order, Recompute recompute,
+    private static Steps train(StageGolden golden, int stageCount, int microbatchSize, Order order, Recompute recompute,
             double dropout) {
         try (NaivePipeline pipeline = new NaivePipeline(golden, Partition.uniform(golden.model(), stageCount),
                 microbatchSize, golden.initial, recompute, new DropoutSettings(dropout, 1))) {

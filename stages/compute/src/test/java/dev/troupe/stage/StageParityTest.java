@@ -45,7 +45,7 @@ class StageParityTest {
             "gpt2-uneven,     3, Ettt|tt|tL,           2, WEIGHT_GRADIENTS_REVERSED",
             "gpt2-uneven,     4, uniform,              6, ALL_FORWARDS_FIRST"})
     void shouldTrainAsPyTorchDoes(String name, int stageCount, String layout, int microbatchSize, Order order) {
-        try (Golden golden = new Golden(name);
+        try (StageGolden golden = new StageGolden(name);
                 NaivePipeline pipeline = new NaivePipeline(golden, Partition.of(golden.model(), stageCount, layout),
                         microbatchSize)) {
             for (int step = 0; step < golden.steps; step++) {
@@ -64,7 +64,7 @@ class StageParityTest {
     @ParameterizedTest
     @CsvSource({"gpt2-tied-adamw, 2", "gpt2-untied-sgd, 4", "gpt2-uneven, 3"})
     void shouldGiveTheSameBitsUnderEverySplitAndOrder(String name, int microbatchSize) {
-        try (Golden golden = new Golden(name)) {
+        try (StageGolden golden = new StageGolden(name)) {
             ModelSpec model = golden.model();
             Trained one = train(golden, Partition.uniform(model, 1), microbatchSize, Order.ALL_FORWARDS_FIRST);
             for (Order order : List.of(Order.ALL_FORWARDS_FIRST, Order.ONE_FORWARD_ONE_BACKWARD,
@@ -81,7 +81,7 @@ class StageParityTest {
 
     @Test
     void shouldAllocateNothingAfterTheSecondStep() {
-        try (Golden golden = new Golden(Golden.TIED);
+        try (StageGolden golden = new StageGolden(StageGolden.TIED);
                 NaivePipeline pipeline = new NaivePipeline(golden, Partition.uniform(golden.model(), 3), 2)) {
             pipeline.step(0, Order.ONE_FORWARD_ONE_BACKWARD);
             pipeline.validationLoss(0);
@@ -97,7 +97,7 @@ class StageParityTest {
 
     @Test
     void shouldKeepTheActivationsOfTheOrder() {
-        try (Golden golden = new Golden(Golden.UNTIED)) {
+        try (StageGolden golden = new StageGolden(StageGolden.UNTIED)) {
             Partition partition = Partition.uniform(golden.model(), 4);
             assertArrayEquals(new int[]{8, 8, 8, 8}, peaks(golden, partition, Order.ALL_FORWARDS_FIRST));
             assertArrayEquals(new int[]{4, 3, 2, 1}, peaks(golden, partition, Order.ONE_FORWARD_ONE_BACKWARD));
@@ -106,7 +106,7 @@ class StageParityTest {
 
     @Test
     void shouldMeasureHeldOutLossWithoutTouchingTheTraining() {
-        try (Golden golden = new Golden(Golden.UNEVEN);
+        try (StageGolden golden = new StageGolden(StageGolden.UNEVEN);
                 NaivePipeline pipeline = new NaivePipeline(golden, Partition.uniform(golden.model(), 2), 4)) {
             for (int step = 0; step < golden.steps; step++) {
                 double before = pipeline.validationLoss(step);
@@ -120,7 +120,7 @@ class StageParityTest {
     @ParameterizedTest
     @CsvSource({"gpt2-tied-adamw, 2, 3", "gpt2-untied-sgd, 4, 1"})
     void shouldContinueBitForBitFromItsState(String name, int stageCount, int otherStageCount) {
-        try (Golden golden = new Golden(name);
+        try (StageGolden golden = new StageGolden(name);
                 NaivePipeline pipeline = new NaivePipeline(golden, Partition.uniform(golden.model(), stageCount), 2);
                 NaivePipeline other = new NaivePipeline(golden, Partition.uniform(golden.model(), otherStageCount),
                         2)) {
@@ -139,7 +139,7 @@ class StageParityTest {
         }
     }
 
-    private static int[] peaks(Golden golden, Partition partition, Order order) {
+    private static int[] peaks(StageGolden golden, Partition partition, Order order) {
         try (NaivePipeline pipeline = new NaivePipeline(golden, partition, 1)) {
             pipeline.step(0, order);
             pipeline.stages.forEach(stage -> assertEquals(0, stage.liveActivations()));
@@ -154,7 +154,7 @@ class StageParityTest {
         }
     }
 
-    private static Trained train(Golden golden, Partition partition, int microbatchSize, Order order) {
+    private static Trained train(StageGolden golden, Partition partition, int microbatchSize, Order order) {
         try (NaivePipeline pipeline = new NaivePipeline(golden, partition, microbatchSize)) {
             List<StepResult> steps = new ArrayList<>();
             for (int step = 0; step < 3; step++) {

@@ -41,7 +41,7 @@ class TensorParallelTest {
     void shouldGiveTheResultsOfOneRank(int size, boolean sequence, boolean tied, int stageCount, int vocabularySize,
             Order order, Recompute recompute, double dropout) {
         ModelSpec model = new Gpt2(3, 32, 4, 16, vocabularySize, tied, Gpt2.NORM_EPSILON).spec();
-        try (Golden golden = new Golden(Golden.TIED)) {
+        try (StageGolden golden = new StageGolden(StageGolden.TIED)) {
             Setup setup = new Setup(golden, new InitialWeights(model, 7), 2, DataType.FLOAT64, recompute,
                     new DropoutSettings(dropout, 3));
             assertSameTraining(setup, Partition.uniform(model, stageCount), size, sequence, order, TOLERANCE);
@@ -52,7 +52,7 @@ class TensorParallelTest {
     @CsvSource({"gpt2-tied-adamw, 4, false, 2", "gpt2-tied-adamw, 2, true, 1", "gpt2-untied-sgd, 2, true, 4",
             "gpt2-uneven, 3, true, 2", "gpt2-uneven, 2, false, 3"})
     void shouldTrainAsPyTorchDoes(String name, int size, boolean sequence, int stageCount) {
-        try (Golden golden = new Golden(name);
+        try (StageGolden golden = new StageGolden(name);
                 TensorPipelines shared = new TensorPipelines(Setup.of(golden, golden.initial, 2),
                         Partition.uniform(golden.model(), stageCount), size, sequence)) {
             for (int step = 0; step < golden.steps; step++) {
@@ -67,7 +67,7 @@ class TensorParallelTest {
     @CsvSource({"2, false", "4, true"})
     void shouldGiveTheResultsOfOneRankInSinglePrecision(int size, boolean sequence) {
         ModelSpec model = new Gpt2(3, 32, 4, 16, 67, true, Gpt2.NORM_EPSILON).spec();
-        try (Golden golden = new Golden(Golden.UNTIED)) { // its optimizer does not make much of gradients that are noise
+        try (StageGolden golden = new StageGolden(StageGolden.UNTIED)) { // its optimizer does not make much of gradients that are noise
             Setup setup = new Setup(golden, new InitialWeights(model, 7), 2, DataType.FLOAT32, Recompute.NONE,
                     DropoutSettings.NONE);
             assertSameTraining(setup, Partition.uniform(model, 2), size, sequence, Order.ONE_FORWARD_ONE_BACKWARD,
@@ -85,7 +85,7 @@ class TensorParallelTest {
     void shouldExchangeTheBytesOfTheFormulas(int size, boolean sequence) {
         ModelSpec model = new Gpt2(3, 32, 4, 16, 67, true, Gpt2.NORM_EPSILON).spec();
         int microbatchSize = 2;
-        try (Golden golden = new Golden(Golden.TIED);
+        try (StageGolden golden = new StageGolden(StageGolden.TIED);
                 TensorPipelines shared = new TensorPipelines(
                         Setup.of(golden, new InitialWeights(model, 7), microbatchSize), Partition.uniform(model, 1),
                         size, sequence)) {

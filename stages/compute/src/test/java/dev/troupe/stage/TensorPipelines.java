@@ -40,9 +40,9 @@ final class TensorPipelines implements Training, AutoCloseable {
     final List<InMemoryGroup> dataGroups = new ArrayList<>();
 
     /** The settings of a run apart from its layout. */
-    record Setup(Golden golden, WeightSource source, int microbatchSize, DataType parameterType, Recompute recompute,
+    record Setup(StageGolden golden, WeightSource source, int microbatchSize, DataType parameterType, Recompute recompute,
             DropoutSettings dropout, Replay replay) {
-        Setup(Golden golden, WeightSource source, int microbatchSize, DataType parameterType, Recompute recompute,
+        Setup(StageGolden golden, WeightSource source, int microbatchSize, DataType parameterType, Recompute recompute,
                 DropoutSettings dropout) {
             this(golden, source, microbatchSize, parameterType, recompute, dropout, Replay.INSIDE);
         }
@@ -51,7 +51,7 @@ final class TensorPipelines implements Training, AutoCloseable {
             return new Setup(golden, source, microbatchSize, parameterType, recompute, dropout, other);
         }
 
-        static Setup of(Golden golden, WeightSource source, int microbatchSize) {
+        static Setup of(StageGolden golden, WeightSource source, int microbatchSize) {
             return new Setup(golden, source, microbatchSize, DataType.FLOAT64, Recompute.NONE, DropoutSettings.NONE);
         }
     }

@@ -47,7 +47,7 @@ class TensorStateTest {
     @CsvSource({"2, false, 2, 4, true, 1", "4, true, 1, 1, false, 3", "1, false, 2, 2, true, 2"})
     void shouldContinueUnderAnotherLayout(int size, boolean sequence, int stageCount, int otherSize,
             boolean otherSequence, int otherStageCount) {
-        try (Golden golden = new Golden(Golden.TIED);
+        try (StageGolden golden = new StageGolden(StageGolden.TIED);
                 TensorPipelines first = pipelines(golden, stageCount, size, sequence);
                 TensorPipelines other = pipelines(golden, otherStageCount, otherSize, otherSequence)) {
             first.step(0, ORDER);
@@ -68,7 +68,7 @@ class TensorStateTest {
 
     @Test
     void shouldNameItsStateOnce() {
-        try (Golden golden = new Golden(Golden.TIED); TensorPipelines shared = pipelines(golden, 2, 2, true)) {
+        try (StageGolden golden = new StageGolden(StageGolden.TIED); TensorPipelines shared = pipelines(golden, 2, 2, true)) {
             Stage stage = shared.ranks.getFirst().stages.getFirst();
             List<StateTensor> state = stage.state();
             shared.step(0, ORDER);
@@ -78,7 +78,7 @@ class TensorStateTest {
 
     @Test
     void shouldTakeBackTheSlicesOfItsOwn() {
-        try (Golden golden = new Golden(Golden.TIED); TensorPipelines shared = pipelines(golden, 2, 2, true)) {
+        try (StageGolden golden = new StageGolden(StageGolden.TIED); TensorPipelines shared = pipelines(golden, 2, 2, true)) {
             List<Map<String, double[]>> saved = shared.ranks.stream().map(rank -> rank.values(Stage::state)).toList();
             shared.step(0, ORDER);
             for (int rank = 0; rank < 2; rank++) {
@@ -93,7 +93,7 @@ class TensorStateTest {
 
     @Test
     void shouldPutGradientsOfAllRanksTogether() {
-        try (Golden golden = new Golden(Golden.TIED); TensorPipelines shared = pipelines(golden, 2, 4, false)) {
+        try (StageGolden golden = new StageGolden(StageGolden.TIED); TensorPipelines shared = pipelines(golden, 2, 4, false)) {
             shared.gradients(0, ORDER);
             SliceAssembly assembly = new SliceAssembly();
             shared.ranks.forEach(rank -> rank.forEach(Stage::gradients, (named, values) -> {
@@ -114,7 +114,7 @@ class TensorStateTest {
 
     @Test
     void shouldRefuseFilesThatAreNotAllOfThem() {
-        try (Golden golden = new Golden(Golden.TIED); TensorPipelines shared = pipelines(golden, 1, 2, false)) {
+        try (StageGolden golden = new StageGolden(StageGolden.TIED); TensorPipelines shared = pipelines(golden, 1, 2, false)) {
             List<SafeTensors> files = write(shared);
             String missing = assertThrows(WeightException.class,
                     () -> ShardedWeights.of("the test", files.subList(0, 1))).getMessage();
@@ -126,7 +126,7 @@ class TensorStateTest {
         }
     }
 
-    private static TensorPipelines pipelines(Golden golden, int stageCount, int size, boolean sequence) {
+    private static TensorPipelines pipelines(StageGolden golden, int stageCount, int size, boolean sequence) {
         return new TensorPipelines(Setup.of(golden, new InitialWeights(MODEL, 3), 2),
                 Partition.uniform(MODEL, stageCount), size, sequence);
     }

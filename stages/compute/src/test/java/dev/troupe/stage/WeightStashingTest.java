@@ -73,7 +73,7 @@ class WeightStashingTest {
     @ParameterizedTest
     @CsvSource({"false, cpu", "true, reference"})
     void shouldDoOneStepAfterTheOtherOnOneRank(boolean hasVerticalSync, String engine) {
-        assertSameBits(Golden.DELAYED, 1, new PipeDream(hasVerticalSync), "adamw", engine);
+        assertSameBits(StageGolden.DELAYED, 1, new PipeDream(hasVerticalSync), "adamw", engine);
     }
 
     private static void assertSameBits(String name, int stageCount, PipeDream schedule, String optimizer,
@@ -89,7 +89,7 @@ class WeightStashingTest {
                 new CpuEngineProvider().open(new EngineSettings(DataType.FLOAT32, DataType.BFLOAT16, 1));
             default -> new ReferenceEngine(DataType.FLOAT64);
         };
-        try (Golden golden = new Golden(name);
+        try (StageGolden golden = new StageGolden(name);
                 OverlappingPipeline pipeline = pipeline(golden, stageCount, schedule, plan, optimizing(optimizer),
                         engine)) {
             Delayed expected = delayed(golden, pipeline, certificate(stageCount, schedule).weights().staleness(),
@@ -113,12 +113,12 @@ class WeightStashingTest {
         };
     }
 
-    private static OverlappingPipeline pipeline(Golden golden, int stageCount, PipeDream schedule,
+    private static OverlappingPipeline pipeline(StageGolden golden, int stageCount, PipeDream schedule,
             Optimizing optimizing, Supplier<Engine> engine) {
         return pipeline(golden, stageCount, schedule, schedule.plan(stageCount, 1, STEPS), optimizing, engine);
     }
 
-    private static OverlappingPipeline pipeline(Golden golden, int stageCount, PipeDream schedule, Plan plan,
+    private static OverlappingPipeline pipeline(StageGolden golden, int stageCount, PipeDream schedule, Plan plan,
             Optimizing optimizing, Supplier<Engine> engine) {
         return new OverlappingPipeline(golden, Partition.uniform(golden.model(), stageCount), plan, 1,
                 certificate(stageCount, schedule).weights(), optimizing, engine,
@@ -134,7 +134,7 @@ class WeightStashingTest {
     @Test
     void shouldHoldTheVersionsOfTheCertificate() {
         Supplier<Engine> engine = () -> new ReferenceEngine(DataType.FLOAT64);
-        try (Golden golden = new Golden(UNTIED);
+        try (StageGolden golden = new StageGolden(UNTIED);
                 OverlappingPipeline stashing = pipeline(golden, 3, new PipeDream(false), optimizing("sgd"), engine);
                 OverlappingPipeline vertical = pipeline(golden, 3, new PipeDream(true), optimizing("sgd"), engine);
                 NaivePipeline synchronous = new NaivePipeline(golden, Partition.uniform(golden.model(), 3), 1)) {
@@ -152,7 +152,7 @@ class WeightStashingTest {
     @Test
     void shouldRestoreAllVersionsFromItsState() {
         Supplier<Engine> engine = () -> new ReferenceEngine(DataType.FLOAT64);
-        try (Golden golden = new Golden(UNTIED);
+        try (StageGolden golden = new StageGolden(UNTIED);
                 OverlappingPipeline one = pipeline(golden, 4, new PipeDream(false), optimizing("sgd"), engine);
                 OverlappingPipeline other = pipeline(golden, 4, new PipeDream(false), optimizing("sgd"), engine)) {
             Stage trained = one.stages.getFirst();
@@ -169,7 +169,7 @@ class WeightStashingTest {
     }
 
     /** Returns the first number of stage 0's output for the first sequence on the weights before some updates. */
-    private static double activation(Golden golden, OverlappingPipeline pipeline, int updates) {
+    private static double activation(StageGolden golden, OverlappingPipeline pipeline, int updates) {
         Stage stage = pipeline.stages.getFirst();
         stage.use(updates, 0);
         var output = stage.forwardOnly(0, null, rows(golden, 0));
@@ -189,7 +189,7 @@ class WeightStashingTest {
      * weights of stage s in W_s: one stage of all layers has the older weights and computes the gradients, another one has
      * the newest and updates them.
      */
-    private static Delayed delayed(Golden golden, OverlappingPipeline stages, List<Integer> delays,
+    private static Delayed delayed(StageGolden golden, OverlappingPipeline stages, List<Integer> delays,
             Optimizing optimizing, Supplier<Engine> engines) {
         StageSettings settings = new StageSettings(1, golden.sequenceLength, 1, optimizing.optimizer());
         Partition whole = Partition.uniform(golden.model(), 1);
@@ -224,7 +224,7 @@ class WeightStashingTest {
         }
     }
 
-    private static MicrobatchRows rows(Golden golden, int step) {
+    private static MicrobatchRows rows(StageGolden golden, int step) {
         return new MicrobatchRows(golden.tokens(0, step, 1, 0), golden.tokens(0, step, 1, 1));
     }
 }

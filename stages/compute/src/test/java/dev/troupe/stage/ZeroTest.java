@@ -37,7 +37,7 @@ class ZeroTest {
     void shouldComeToTheSameBitsIfTheOptimizerIsSharedOut(Zero zero, int holders, int size, boolean sequence,
             boolean tied, int stageCount, Order order, Recompute recompute) {
         ModelSpec model = new Gpt2(3, 32, 4, 16, 67, tied, Gpt2.NORM_EPSILON).spec();
-        try (Golden golden = new Golden(Golden.TIED)) {
+        try (StageGolden golden = new StageGolden(StageGolden.TIED)) {
             Setup setup = new Setup(golden, new InitialWeights(model, 7), 1, DataType.FLOAT64, recompute,
                     DropoutSettings.NONE);
             assertSameTraining(setup, Partition.uniform(model, stageCount), size, sequence, holders, zero, order, 0);
@@ -58,7 +58,7 @@ class ZeroTest {
     void shouldComeToTheSameBitsIfMoreIsSharedOut(Zero zero, int holders, int size, boolean sequence, boolean tied,
             int stageCount, Order order, Recompute recompute) {
         ModelSpec model = new Gpt2(3, 32, 4, 16, 67, tied, Gpt2.NORM_EPSILON).spec();
-        try (Golden golden = new Golden(Golden.TIED)) {
+        try (StageGolden golden = new StageGolden(StageGolden.TIED)) {
             Setup setup = new Setup(golden, new InitialWeights(model, 7), 1, DataType.FLOAT64, recompute,
                     DropoutSettings.NONE);
             assertSameTraining(setup, Partition.uniform(model, stageCount), size, sequence, holders, zero, order,
@@ -71,7 +71,7 @@ class ZeroTest {
     @CsvSource({"OPTIMIZER, 2, 1, 2, 0", "OPTIMIZER, 4, 2, 1, 0", "GRADIENTS, 2, 2, 1, 1e-9", "WEIGHTS, 4, 1, 2, 1e-9"})
     void shouldComeToTheSameVelocity(Zero zero, int holders, int size, int stageCount, double tolerance) {
         ModelSpec model = new Gpt2(3, 32, 4, 16, 67, true, Gpt2.NORM_EPSILON).spec();
-        try (Golden golden = new Golden(Golden.TIED, _ -> new Optimizer.Sgd(0.1, 0.9, true))) {
+        try (StageGolden golden = new StageGolden(StageGolden.TIED, _ -> new Optimizer.Sgd(0.1, 0.9, true))) {
             Setup setup = Setup.of(golden, new InitialWeights(model, 7), 1);
             assertSameTraining(setup, Partition.uniform(model, stageCount), size, false, holders, zero,
                     Order.WHOLE_BACKWARDS, tolerance);
@@ -91,7 +91,7 @@ class ZeroTest {
     void shouldComeToTheSameBitsHoweverBlocksAreReplayed(Zero zero, int holders, int size, boolean sequence,
             int stageCount, Order order, int every, int ahead) {
         ModelSpec model = new Gpt2(4, 32, 4, 16, 67, true, Gpt2.NORM_EPSILON).spec();
-        try (Golden golden = new Golden(Golden.TIED)) {
+        try (StageGolden golden = new StageGolden(StageGolden.TIED)) {
             Setup setup = new Setup(golden, new InitialWeights(model, 7), 1, DataType.FLOAT64, Recompute.FULL,
                     new DropoutSettings(0.1, 3));
             Partition partition = Partition.uniform(model, stageCount);
@@ -106,7 +106,7 @@ class ZeroTest {
     @Test
     void shouldComeToTheSameBitsIfWeightsOrOnlyGradientsAreSharedOut() {
         ModelSpec model = new Gpt2(3, 32, 4, 16, 67, true, Gpt2.NORM_EPSILON).spec();
-        try (Golden golden = new Golden(Golden.TIED)) {
+        try (StageGolden golden = new StageGolden(StageGolden.TIED)) {
             Setup setup = new Setup(golden, new InitialWeights(model, 7), 1, DataType.FLOAT64, Recompute.SELECTIVE,
                     DropoutSettings.NONE);
             Partition partition = Partition.uniform(model, 1);
@@ -125,7 +125,7 @@ class ZeroTest {
     void shouldComeToTheSameBitsIfFrozenWeightsAreSharedOut(int size, boolean sequence, boolean tied, int stageCount,
             Order order, Recompute recompute, DataType type) {
         ModelSpec model = adapted(tied);
-        try (Golden golden = new Golden(Golden.TIED)) {
+        try (StageGolden golden = new StageGolden(StageGolden.TIED)) {
             Setup setup = new Setup(golden, new InitialWeights(model, 7), 1, type, recompute, DropoutSettings.NONE);
             Partition partition = Partition.uniform(model, stageCount);
             try (TensorPipelines gradients = new TensorPipelines(setup, partition, size, sequence, 2, Zero.GRADIENTS);
@@ -139,7 +139,7 @@ class ZeroTest {
     @Test
     void shouldHaveAShareOfTheFrozenWeightsAndTheLayersInUse() {
         ModelSpec model = adapted(false);
-        try (Golden golden = new Golden(Golden.TIED)) {
+        try (StageGolden golden = new StageGolden(StageGolden.TIED)) {
             Setup setup = new Setup(golden, new InitialWeights(model, 7), 1, DataType.FLOAT64, Recompute.NONE,
                     DropoutSettings.NONE);
             Partition partition = Partition.uniform(model, 1);
@@ -176,7 +176,7 @@ class ZeroTest {
     @CsvSource({"2, 4", "4, 1", "4, 2"})
     void shouldSendTheVolumeOfThePaper(int holders, int microbatches) {
         ModelSpec model = new Gpt2(3, 32, 4, 16, 67, false, Gpt2.NORM_EPSILON).spec();
-        try (Golden golden = new Golden(Golden.TIED)) {
+        try (StageGolden golden = new StageGolden(StageGolden.TIED)) {
             Setup setup = new Setup(golden, new InitialWeights(model, 7),
                     golden.batchSize / holders / microbatches, DataType.FLOAT64, Recompute.NONE, DropoutSettings.NONE);
             for (Zero zero : Zero.values()) {

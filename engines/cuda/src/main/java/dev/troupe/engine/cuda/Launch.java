@@ -2,8 +2,8 @@ package dev.troupe.engine.cuda;
 
 import dev.troupe.engine.Dropout;
 import dev.troupe.engine.Tensor;
-import dev.troupe.engine.cuda.device.Arguments;
 import dev.troupe.engine.cuda.device.DeviceStream;
+import dev.troupe.engine.cuda.device.LaunchArguments;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -21,7 +21,7 @@ final class Launch implements AutoCloseable {
     private final DeviceStream stream;
     private final String suffix;
     private final Map<String, String> names = new HashMap<>();
-    private final Arguments arguments = new Arguments();
+    private final LaunchArguments arguments = new LaunchArguments();
     private String kernel;
     private long scratch;
     private long scratchBytes;

@@ -4,8 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import dev.troupe.engine.cuda.device.Arguments;
 import dev.troupe.engine.cuda.device.DeviceStream;
+import dev.troupe.engine.cuda.device.LaunchArguments;
 import dev.troupe.engine.cuda.ptx.InterpretedDevice;
 import dev.troupe.engine.cuda.ptx.PtxFault;
 import dev.troupe.engine.cuda.ptx.PtxModule;
@@ -24,7 +24,7 @@ class PlantedDefectTest {
     /** Memory for the sums of columns of one matrix of ones. */
     private static final class Sums implements AutoCloseable {
         private final DeviceStream stream;
-        private final Arguments arguments = new Arguments();
+        private final LaunchArguments arguments = new LaunchArguments();
         private final long matrix;
         private final long partial;
 

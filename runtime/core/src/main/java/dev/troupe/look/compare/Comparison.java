@@ -93,7 +93,7 @@ public final class Comparison {
      *
      * @throws ComparisonException if a run fails, or two schedules do not have the same losses
      */
-    public List<Outcome> run(List<Contestant> contestants) throws InterruptedException {
+    public List<ScheduleOutcome> run(List<Contestant> contestants) throws InterruptedException {
         List<List<TracedRun>> rounds = new ArrayList<>();
         for (int round = 0; round < repeats; round++) {
             progress.accept("measuring " + contestants.stream().map(Contestant::label).collect(Collectors.joining("; "))
@@ -128,7 +128,7 @@ public final class Comparison {
         return Math.max(rate.decaySteps(), begin);
     }
 
-    private Outcome outcome(Contestant contestant, List<TracedRun> runs, List<Double> expected) {
+    private ScheduleOutcome outcome(Contestant contestant, List<TracedRun> runs, List<Double> expected) {
         List<TracedRun> calibrations = runs.stream().map(run -> run.only(Comparison::isOfCosts)).toList();
         List<TracedRun> measuredRuns = runs.stream().map(run -> run.only(Comparison::isMeasured)).toList();
         List<Timeline> timelines = measuredRuns.stream()
@@ -143,7 +143,7 @@ public final class Comparison {
         Figures measured = new Figures(stepTime.medianSeconds(), median(timelines, Timeline::bubbleOverIdeal),
                 median(timelines, Timeline::bubbleOverTotal), peakActivations(typical),
                 Math.round(median(timelines, first::peakBytesInFlight)));
-        return new Outcome(contestant, first.engine().provider().kind(),
+        return new ScheduleOutcome(contestant, first.engine().provider().kind(),
                 Prediction.of(contestant.label() + ", predicted", calibrations), measured, stepTime, seconds,
                 control(measuredRuns), first.losses(), agreement(contestant, runs, expected), typical);
     }

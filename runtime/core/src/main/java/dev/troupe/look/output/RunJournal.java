@@ -134,7 +134,7 @@ public final class RunJournal implements RunListener, AutoCloseable {
             if (run.request().text().isPresent()) {
                 Files.write(run.spec().data().paths().getFirst(), run.request().text().get());
             }
-            WholeFile.write(directory.path().resolve(RunFile.FILE), RunFile.text(run));
+            ReplacedFile.write(directory.path().resolve(RunFile.FILE), RunFile.text(run));
             Files.writeString(directory.config(), run.spec().toHocon());
             if (run.planned().leavesWeights()) {
                 RunCompanions.of(run.spec(), run.model(), run.tokenizer(), run.request().resume())

@@ -204,7 +204,7 @@ public final class StepRecords implements AutoCloseable {
                     written.remove(number);
                 }
             }
-            WholeFile.write(directory.resolve(ProcessMemory.FILE), ProcessMemory.text());
+            ReplacedFile.write(directory.resolve(ProcessMemory.FILE), ProcessMemory.text());
         } catch (IOException failure) {
             report(failure);
         }
@@ -220,7 +220,7 @@ public final class StepRecords implements AutoCloseable {
 
     private void write(Path steps, Entry entry) throws IOException {
         if (entry.unwritten() != null) {
-            WholeFile.write(steps.resolve(fileName(entry.number())), StepJson.write(entry.unwritten()));
+            ReplacedFile.write(steps.resolve(fileName(entry.number())), StepJson.write(entry.unwritten()));
             written.add(entry.number());
             kept.put(entry.number(), new Entry(entry.number(), entry.nanos(), entry.isTagged(), null));
         }
@@ -231,7 +231,7 @@ public final class StepRecords implements AutoCloseable {
             return;
         }
         try {
-            WholeFile.write(directory.resolve(TRACE), MeasuredTrace.of(List.copyOf(newest)));
+            ReplacedFile.write(directory.resolve(TRACE), MeasuredTrace.of(List.copyOf(newest)));
         } catch (IOException failure) {
             report(failure);
         }

@@ -23,6 +23,7 @@ import dev.troupe.protocol.rank.RowWalk;
 import dev.troupe.rank.snapshot.Snapshots;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.certificate.Certificate;
+import dev.troupe.schedule.certificate.StageEdge;
 import dev.troupe.stage.Stage;
 import java.util.ArrayDeque;
 import java.util.HashMap;
@@ -193,7 +194,7 @@ final class MemoryWalk implements RankSide, StepWatch, AutoCloseable {
             Queue<Tensor> tensors = sent.get(plan.edgeOf(rank, send));
             Certificate certificate = plan.certificate(kind);
             int unreceived = certificate.mostUnreceived()
-                    .get(dev.troupe.schedule.certificate.Edge.of(certificate.plan(), send));
+                    .get(StageEdge.of(certificate.plan(), send));
             while (tensors != null && tensors.size() >= unreceived) {
                 sentBytes -= tensors.element().byteCount();
                 release(send.stage(), tensors.remove());

@@ -3,7 +3,7 @@ package dev.troupe.plan.prepare;
 import dev.troupe.batch.Sequences;
 import dev.troupe.batch.TextSequences;
 import dev.troupe.data.DataException;
-import dev.troupe.data.Split;
+import dev.troupe.data.DataSplit;
 import dev.troupe.data.Tokens;
 import dev.troupe.rows.PackedRows;
 import dev.troupe.rows.RowFigures;
@@ -23,7 +23,7 @@ import java.util.function.Function;
 record OpenedData(String name, Sequences training, String trainingAmount, Optional<Sequences> validation,
         String validationAmount) {
     /** The sequences of a text. */
-    static OpenedData of(Tokens all, Split split, int sequenceLength) {
+    static OpenedData of(Tokens all, DataSplit split, int sequenceLength) {
         Function<Tokens, String> amount = tokens -> String.format(Locale.ROOT, "%,d", tokens.length());
         return new OpenedData(all.name(), new TextSequences(split.training(), sequenceLength),
                 amount.apply(split.training()) + " tokens",

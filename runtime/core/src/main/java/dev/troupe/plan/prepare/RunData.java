@@ -10,7 +10,7 @@ import dev.troupe.config.spec.DataSpec;
 import dev.troupe.data.Corpus;
 import dev.troupe.data.CorpusFiles;
 import dev.troupe.data.DataException;
-import dev.troupe.data.Split;
+import dev.troupe.data.DataSplit;
 import dev.troupe.data.TokenCache;
 import dev.troupe.data.Tokens;
 import dev.troupe.model.ModelSpec;
@@ -87,8 +87,8 @@ public final class RunData implements AutoCloseable {
         Tokens all = trained.map(opened)
                 .orElseGet(() -> opened(Corpus.ofText(ofText, utf8, tokenizer)));
         return OpenedData.of(all, measured.map(opened)
-                .map(other -> Split.of(all, other, sequenceLength))
-                .orElseGet(() -> Split.of(all, spec.validationFraction(), sequenceLength)), sequenceLength);
+                .map(other -> DataSplit.of(all, other, sequenceLength))
+                .orElseGet(() -> DataSplit.of(all, spec.validationFraction(), sequenceLength)), sequenceLength);
     }
 
     private Tokens opened(Corpus corpus) {

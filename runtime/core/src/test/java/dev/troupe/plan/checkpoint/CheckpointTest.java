@@ -1,10 +1,10 @@
 package dev.troupe.plan.checkpoint;
 
-import static dev.troupe.plan.checkpoint.Samples.MODEL;
-import static dev.troupe.plan.checkpoint.Samples.names;
-import static dev.troupe.plan.checkpoint.Samples.part;
-import static dev.troupe.plan.checkpoint.Samples.tensors;
-import static dev.troupe.plan.checkpoint.Samples.values;
+import static dev.troupe.plan.checkpoint.CheckpointSamples.MODEL;
+import static dev.troupe.plan.checkpoint.CheckpointSamples.names;
+import static dev.troupe.plan.checkpoint.CheckpointSamples.part;
+import static dev.troupe.plan.checkpoint.CheckpointSamples.tensors;
+import static dev.troupe.plan.checkpoint.CheckpointSamples.values;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -174,7 +174,7 @@ class CheckpointTest {
         assertEquals("", Checkpoint.products(run));
         try (Checkpoint checkpoint = Checkpoint.open(run)) {
             assertEquals(LossScale.none(10), checkpoint.lossScale());
-            assertEquals(Samples.MODEL, checkpoint.model());
+            assertEquals(CheckpointSamples.MODEL, checkpoint.model());
         }
     }
 
@@ -284,7 +284,7 @@ class CheckpointTest {
     }
 
     private Path write(long stepsDone, int ranks, float first) {
-        return Samples.write(store, stepsDone, ranks, first);
+        return CheckpointSamples.write(store, stepsDone, ranks, first);
     }
 
     private static String refusal(Path directory) {

@@ -30,9 +30,9 @@ class DamageTest {
 
     @BeforeEach
     void writeTwo() {
-        store = new CheckpointStore(run, Samples.MODEL, "", 0, 0);
-        older = Samples.write(store, 10, 2, 1);
-        newer = Samples.write(store, 20, 2, 5);
+        store = new CheckpointStore(run, CheckpointSamples.MODEL, "", 0, 0);
+        older = CheckpointSamples.write(store, 10, 2, 1);
+        newer = CheckpointSamples.write(store, 20, 2, 5);
         part = newer.resolve("rank-001.safetensors");
         manifest = newer.resolve("manifest.json");
     }
@@ -56,7 +56,7 @@ class DamageTest {
 
     @Test
     void shouldPassOverAPartThatAFaultDamaged() {
-        CheckpointPart written = store.writePart(30, 0, Samples.tensors(0, 9));
+        CheckpointPart written = store.writePart(30, 0, CheckpointSamples.tensors(0, 9));
         store.damage(30, written);
         Path newest = store.commit(30, LossScale.none(30), List.of(written));
         assertOpens(20, List.of(
@@ -108,7 +108,7 @@ class DamageTest {
 
     @Test
     void shouldPassOverACheckpointThatWasNotCompleted() {
-        store.writePart(30, 0, Samples.tensors(0, 9));
+        store.writePart(30, 0, CheckpointSamples.tensors(0, 9));
         Path partial = newer.resolveSibling("step-000030.partial");
         assertOpens(20, List.of(partial + " was not written to its end"));
         assertRefused(partial, partial + " was not written to its end" + ELSEWHERE);
@@ -116,7 +116,7 @@ class DamageTest {
 
     @Test
     void shouldPassOverAllThatAreDamagedTheNewestFirst() throws IOException {
-        Path newest = Samples.write(store, 30, 1, 9);
+        Path newest = CheckpointSamples.write(store, 30, 1, 9);
         Files.delete(newest.resolve("rank-000.safetensors"));
         Files.delete(part);
         assertOpens(10, List.of(newest.resolve("rank-000.safetensors") + " is missing", part + " is missing"));

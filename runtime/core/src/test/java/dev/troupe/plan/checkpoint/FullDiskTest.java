@@ -1,6 +1,6 @@
 package dev.troupe.plan.checkpoint;
 
-import static dev.troupe.plan.checkpoint.Samples.names;
+import static dev.troupe.plan.checkpoint.CheckpointSamples.names;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -28,7 +28,7 @@ class FullDiskTest {
 
     @BeforeEach
     void openStore() {
-        store = new CheckpointStore(run, Samples.MODEL, "", 1, EXPECTED, new Disk() {
+        store = new CheckpointStore(run, CheckpointSamples.MODEL, "", 1, EXPECTED, new Disk() {
             @Override
             public long freeBytes(Path directory) {
                 return freeBytes;
@@ -57,23 +57,23 @@ class FullDiskTest {
 
     @Test
     void shouldReadTheFreeSpaceOfTheRealDisk() {
-        new CheckpointStore(run, Samples.MODEL, "", 1, 0).requireRoom();
+        new CheckpointStore(run, CheckpointSamples.MODEL, "", 1, 0).requireRoom();
         assertThrows(CheckpointException.class,
-                () -> new CheckpointStore(run, Samples.MODEL, "", 1, Long.MAX_VALUE >> 1).requireRoom());
+                () -> new CheckpointStore(run, CheckpointSamples.MODEL, "", 1, Long.MAX_VALUE >> 1).requireRoom());
     }
 
     @Test
     void shouldKeepTheEarlierCheckpointAndRemoveTheFailedOne() throws IOException {
-        Samples.write(store, 10, 2, 1);
+        CheckpointSamples.write(store, 10, 2, 1);
         partsLeft = 1;
-        store.writePart(20, 0, Samples.tensors(0, 5));
-        String why = assertThrows(CheckpointException.class, () -> store.writePart(20, 1, Samples.tensors(1, 5)))
+        store.writePart(20, 0, CheckpointSamples.tensors(0, 5));
+        String why = assertThrows(CheckpointException.class, () -> store.writePart(20, 1, CheckpointSamples.tensors(1, 5)))
                 .getMessage();
         assertTrue(why.startsWith("cannot write " + run) && why.endsWith(".safetensors: No space left on device"), why);
         store.abandon(20);
         assertEquals(List.of("step-000010"), names(run.resolve("checkpoints")));
         partsLeft = 2;
-        Samples.write(store, 30, 2, 9);
+        CheckpointSamples.write(store, 30, 2, 9);
         try (Checkpoint checkpoint = Checkpoint.open(run)) {
             assertEquals(30, checkpoint.stepsDone());
             assertEquals(List.of(), checkpoint.passedOver());
@@ -84,10 +84,10 @@ class FullDiskTest {
     void shouldAbandonACheckpointThatWasNeverBegun() throws IOException {
         store.abandon(20);
         assertEquals(List.of(), names(run), "nothing is made for it");
-        Samples.write(store, 10, 2, 1);
+        CheckpointSamples.write(store, 10, 2, 1);
         store.abandon(20);
         assertEquals(List.of("step-000010"), names(run.resolve("checkpoints")));
-        Samples.write(store, 20, 2, 9);
+        CheckpointSamples.write(store, 20, 2, 9);
         try (Checkpoint checkpoint = Checkpoint.open(run)) {
             assertEquals(20, checkpoint.stepsDone());
         }

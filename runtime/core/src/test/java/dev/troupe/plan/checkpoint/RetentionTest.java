@@ -1,6 +1,6 @@
 package dev.troupe.plan.checkpoint;
 
-import static dev.troupe.plan.checkpoint.Samples.names;
+import static dev.troupe.plan.checkpoint.CheckpointSamples.names;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import java.io.IOException;
@@ -60,12 +60,12 @@ class RetentionTest {
 
     @Test
     void shouldDeleteEarlierCheckpointsThatWereNeverCompleted() throws IOException {
-        CheckpointStore store = new CheckpointStore(run, Samples.MODEL, "", 0, 0);
-        store.writePart(2, 0, Samples.tensors(0, 1));
-        store.writePart(4, 0, Samples.tensors(0, 1));
+        CheckpointStore store = new CheckpointStore(run, CheckpointSamples.MODEL, "", 0, 0);
+        store.writePart(2, 0, CheckpointSamples.tensors(0, 1));
+        store.writePart(4, 0, CheckpointSamples.tensors(0, 1));
         Files.createFile(run.resolve(
                 "checkpoints/step-000002.partial/.rank-001.0b0e3c1a-8c3a-4f0e-9d42-1f4f3f0a5b6c.safetensors.77.tmp"));
-        Samples.write(store, 3, 1, 1);
+        CheckpointSamples.write(store, 3, 1, 1);
         assertReady("step-000003", "step-000004.partial");
     }
 
@@ -82,9 +82,9 @@ class RetentionTest {
     }
 
     private void writeAll(int kept, long... steps) {
-        CheckpointStore store = new CheckpointStore(run, Samples.MODEL, "", kept, 0);
+        CheckpointStore store = new CheckpointStore(run, CheckpointSamples.MODEL, "", kept, 0);
         for (long stepsDone : steps) {
-            Samples.write(store, stepsDone, 1, 1);
+            CheckpointSamples.write(store, stepsDone, 1, 1);
         }
     }
 

@@ -108,9 +108,9 @@ public final class SupervisorMachine {
      * Returns the end of the run, after all processes have ended. A refused request counts more than the ends of other
      * nodes.
      */
-    public RunEnd end() {
+    public MachineEnd end() {
         if (isRefused()) {
-            return RunEnd.REFUSED;
+            return MachineEnd.REFUSED;
         }
         // The state of a restarted process does not count, unless the coordinator has moved to it.
         boolean hasFailed = nodes.values().stream().anyMatch(process -> !process.state().isOver()
@@ -119,9 +119,9 @@ public final class SupervisorMachine {
         // A restarted process that was too late to take part is stopped when the run is done.
         boolean wasStopped = !isDone && isAnyIn(ProcessState.STOPPED);
         if (isStopNowAsked || isStopAsked && nodes.isEmpty() || wasStopped && !hasFailed) {
-            return RunEnd.STOPPED;
+            return MachineEnd.STOPPED;
         }
-        return isDone && !hasFailed ? RunEnd.DONE : RunEnd.FAILED;
+        return isDone && !hasFailed ? MachineEnd.DONE : MachineEnd.FAILED;
     }
 
     private void begin(List<SupervisorCommand> commands) {

@@ -83,7 +83,7 @@ class DriverSupervisionTest {
                 new SupervisorCommand.End(true)),
                 on(new SupervisorEvent.DriverEnded(HOST, false, "by signal 9", Optional.empty())));
         assertEquals(Optional.of("media-driver-127.0.0.1"), lost());
-        assertEquals(RunEnd.FAILED, machine.end());
+        assertEquals(MachineEnd.FAILED, machine.end());
     }
 
     @Test
@@ -100,13 +100,13 @@ class DriverSupervisionTest {
         on(new SupervisorEvent.StopAsked(false));
         assertEquals(List.of(), on(new SupervisorEvent.Begin()));
         assertTrue(machine.isOver());
-        assertEquals(RunEnd.STOPPED, machine.end());
+        assertEquals(MachineEnd.STOPPED, machine.end());
     }
 
     @Test
     void shouldStartNoNodeIfItIsStoppedWhileADriverStarts() {
         on(new SupervisorEvent.Begin());
         assertEquals(List.of(new SupervisorCommand.End(false)), on(new SupervisorEvent.StopAsked(false)));
-        assertEquals(RunEnd.STOPPED, machine.end());
+        assertEquals(MachineEnd.STOPPED, machine.end());
     }
 }

@@ -46,7 +46,7 @@ class SupervisedStartTest extends OneSupervisor {
         tick(Duration.ofSeconds(2));
         assertFalse(machine.isOver());
         assertEquals(new SupervisorCommand.End(false), tick(Duration.ofMillis(1)).getLast());
-        assertEquals(RunEnd.FAILED, machine.end());
+        assertEquals(MachineEnd.FAILED, machine.end());
     }
 
     @Test

@@ -61,7 +61,7 @@ class SupervisorMachineTest extends OneSupervisor {
         ended("a", ProcessState.DONE);
         ended("c", ProcessState.DONE);
         ended("b", ProcessState.STOPPED);
-        assertEquals(RunEnd.DONE, machine.end());
+        assertEquals(MachineEnd.DONE, machine.end());
     }
 
     @Test
@@ -94,7 +94,7 @@ class SupervisorMachineTest extends OneSupervisor {
         assertFalse(machine.isOver());
         ended("a", ProcessState.DONE);
         assertEquals(List.of(new SupervisorCommand.End(false)), ended("c", ProcessState.DONE));
-        assertEquals(RunEnd.DONE, machine.end());
+        assertEquals(MachineEnd.DONE, machine.end());
     }
 
     @Test
@@ -116,7 +116,7 @@ class SupervisorMachineTest extends OneSupervisor {
         assertEquals(List.of(), ended("a", ProcessState.DONE));
         assertEquals(List.of(), ended("b", ProcessState.DONE));
         assertEquals(List.of(new SupervisorCommand.End(false)), ended("c", ProcessState.DONE));
-        assertEquals(RunEnd.DONE, machine.end());
+        assertEquals(MachineEnd.DONE, machine.end());
         assertEquals(Optional.empty(), lost());
         assertEquals(List.of(), tick(Duration.ofHours(1)));
     }
@@ -127,7 +127,7 @@ class SupervisorMachineTest extends OneSupervisor {
         ended("a", ProcessState.DONE);
         assertEquals(List.of(goesOnWithout("b", false)), ended("b", ProcessState.LOST));
         assertEquals(List.of(new SupervisorCommand.End(false)), ended("c", ProcessState.DONE));
-        assertEquals(RunEnd.DONE, machine.end());
+        assertEquals(MachineEnd.DONE, machine.end());
     }
 
     /** As after a partition: the majority has its last steps before anybody can ask for them. */
@@ -138,7 +138,7 @@ class SupervisorMachineTest extends OneSupervisor {
         assertEquals(List.of(new SupervisorCommand.Say("b ended with an exit code; the run continues without it")),
                 ended("c", ProcessState.DONE));
         assertEquals(List.of(new SupervisorCommand.End(false)), ended("a", ProcessState.DONE));
-        assertEquals(RunEnd.DONE, machine.end());
+        assertEquals(MachineEnd.DONE, machine.end());
     }
 
     @Test
@@ -147,7 +147,7 @@ class SupervisorMachineTest extends OneSupervisor {
         ended("b", ProcessState.FAILED);
         ended("c", ProcessState.STOPPED);
         ended("a", ProcessState.STOPPED);
-        assertEquals(RunEnd.FAILED, machine.end());
+        assertEquals(MachineEnd.FAILED, machine.end());
     }
 
     @Test
@@ -158,7 +158,7 @@ class SupervisorMachineTest extends OneSupervisor {
         assertEquals(List.of(new SupervisorCommand.Complain("a ended by signal 9; its log is logs/a.log"),
                 new SupervisorCommand.End(true)), ended("a", ProcessState.LOST));
         assertEquals(Optional.of("a"), lost());
-        assertEquals(RunEnd.FAILED, machine.end());
+        assertEquals(MachineEnd.FAILED, machine.end());
     }
 
     @Test
@@ -171,7 +171,7 @@ class SupervisorMachineTest extends OneSupervisor {
         ended("a", ProcessState.DONE);
         ended("c", ProcessState.DONE);
         assertEquals(new SupervisorCommand.End(true), ended("b", ProcessState.LOST).getLast());
-        assertEquals(RunEnd.FAILED, machine.end());
+        assertEquals(MachineEnd.FAILED, machine.end());
     }
 
     @Test
@@ -194,7 +194,7 @@ class SupervisorMachineTest extends OneSupervisor {
         assertFalse(machine.isOver());
         assertEquals(List.of(new SupervisorCommand.End(false)), List.of(tick(Duration.ofMillis(1)).getLast()));
         ended("b", ProcessState.STOPPED);
-        assertEquals(RunEnd.DONE, machine.end());
+        assertEquals(MachineEnd.DONE, machine.end());
     }
 
     @Test
@@ -205,7 +205,7 @@ class SupervisorMachineTest extends OneSupervisor {
         assertEquals(List.of(new SupervisorCommand.Complain("c ended by signal 9; its log is logs/c.log"),
                 new SupervisorCommand.End(true)), ended("b", ProcessState.FAILED));
         assertEquals(Optional.of("c"), lost());
-        assertEquals(RunEnd.FAILED, machine.end());
+        assertEquals(MachineEnd.FAILED, machine.end());
     }
 
     /** A step that was almost committed is still committed after the loss of a process; then the others end. */
@@ -229,7 +229,7 @@ class SupervisorMachineTest extends OneSupervisor {
                 new SupervisorCommand.End(false)), ended("b", ProcessState.REFUSED));
         ended("a", ProcessState.STOPPED);
         ended("c", ProcessState.STOPPED);
-        assertEquals(RunEnd.REFUSED, machine.end());
+        assertEquals(MachineEnd.REFUSED, machine.end());
     }
 
     @Test
@@ -241,7 +241,7 @@ class SupervisorMachineTest extends OneSupervisor {
         assertEquals(List.of(
                 new SupervisorCommand.Complain("[a, c] did not end within 60 seconds after another had failed"),
                 new SupervisorCommand.End(false)), tick(Duration.ofMillis(1)));
-        assertEquals(RunEnd.FAILED, machine.end());
+        assertEquals(MachineEnd.FAILED, machine.end());
     }
 
     @Test
@@ -266,7 +266,7 @@ class SupervisorMachineTest extends OneSupervisor {
         ended("b", ProcessState.STOPPED);
         tick(Duration.ofHours(1));
         assertEquals(List.of(new SupervisorCommand.End(false)), ended("c", ProcessState.STOPPED));
-        assertEquals(RunEnd.STOPPED, machine.end());
+        assertEquals(MachineEnd.STOPPED, machine.end());
     }
 
     @Test
@@ -278,7 +278,7 @@ class SupervisorMachineTest extends OneSupervisor {
         tick(Duration.ofSeconds(35));
         assertFalse(machine.isOver());
         assertEquals(new SupervisorCommand.End(true), tick(Duration.ofMillis(1)).getLast());
-        assertEquals(RunEnd.STOPPED, machine.end());
+        assertEquals(MachineEnd.STOPPED, machine.end());
     }
 
     @Test

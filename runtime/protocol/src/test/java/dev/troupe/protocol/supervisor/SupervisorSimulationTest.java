@@ -38,7 +38,7 @@ class SupervisorSimulationTest {
 
     @Test
     void shouldEndWithTheRunAndNotBefore() {
-        Map<RunEnd, Integer> ends = new HashMap<>();
+        Map<MachineEnd, Integer> ends = new HashMap<>();
         int restarts = 0;
         for (long seed = 1 + SHARE; seed <= SEEDS; seed += SHARES) {
             World world = new World(seed, new RestartBudget(BUDGET));
@@ -46,9 +46,9 @@ class SupervisorSimulationTest {
             ends.merge(world.machine.end(), 1, Integer::sum);
             restarts += world.restarts;
         }
-        assertTrue(ends.getOrDefault(RunEnd.DONE, 0) > SEEDS / SHARES / 10, ends.toString());
-        assertTrue(ends.getOrDefault(RunEnd.FAILED, 0) > SEEDS / SHARES / 10, ends.toString());
-        assertTrue(ends.getOrDefault(RunEnd.STOPPED, 0) > SEEDS / SHARES / 20, ends.toString());
+        assertTrue(ends.getOrDefault(MachineEnd.DONE, 0) > SEEDS / SHARES / 10, ends.toString());
+        assertTrue(ends.getOrDefault(MachineEnd.FAILED, 0) > SEEDS / SHARES / 10, ends.toString());
+        assertTrue(ends.getOrDefault(MachineEnd.STOPPED, 0) > SEEDS / SHARES / 20, ends.toString());
         assertTrue(restarts > SEEDS / SHARES / 2, "processes start again " + restarts + " times");
     }
 
@@ -360,11 +360,11 @@ class SupervisorSimulationTest {
         void settle() {
             List<SimulatedChild> last = new ArrayList<>(living());
             last.forEach(child -> tell(new SupervisorEvent.NodeEnded(child.node, ProcessState.STOPPED, "", false)));
-            Optional<RunEnd> expected = switch (truth) {
+            Optional<MachineEnd> expected = switch (truth) {
                 case STARTING, RUNNING -> Optional.empty();
-                case DONE -> isStopAsked ? Optional.empty() : Optional.of(RunEnd.DONE);
+                case DONE -> isStopAsked ? Optional.empty() : Optional.of(MachineEnd.DONE);
                 case STOPPED -> Optional.empty();
-                case FAILED -> isStopAsked ? Optional.empty() : Optional.of(RunEnd.FAILED);
+                case FAILED -> isStopAsked ? Optional.empty() : Optional.of(MachineEnd.FAILED);
             };
             expected.ifPresent(end -> assertEquals(end, machine.end(), () -> "seed " + seed));
             boolean isAgain = machine.on(new SupervisorEvent.AllEnded(

@@ -9,9 +9,9 @@ import java.util.OptionalLong;
 
 /** The media driver of a machine, shared by the transports of all its nodes. */
 public final class SharedDriver implements AutoCloseable {
-    private final Driver driver;
+    private final DriverHandle driver;
 
-    private SharedDriver(Driver driver) {
+    private SharedDriver(DriverHandle driver) {
         this.driver = driver;
     }
 
@@ -27,7 +27,7 @@ public final class SharedDriver implements AutoCloseable {
     public static SharedDriver start(Path directory, List<NodeMap> nodes, long otherBytes,
             TransportSettings settings) {
         long bytes = nodes.stream().mapToLong(node -> streamBytes(node, 0, settings)).sum();
-        return new SharedDriver(Driver.start(Optional.of(directory), bytes + otherBytes, settings));
+        return new SharedDriver(DriverHandle.start(Optional.of(directory), bytes + otherBytes, settings));
     }
 
     /**
@@ -36,7 +36,7 @@ public final class SharedDriver implements AutoCloseable {
      * @param since only streams opened in this epoch or later count
      */
     public static long streamBytes(NodeMap node, int since, TransportSettings settings) {
-        return Driver.streamBytes(node, since, settings);
+        return DriverHandle.streamBytes(node, since, settings);
     }
 
     /** Returns whether a driver runs in a directory; takes up to 10 seconds if it was just killed. */

@@ -14,7 +14,7 @@ import dev.troupe.transport.TransportCounters;
 import dev.troupe.transport.TransportException;
 import dev.troupe.transport.TransportListener;
 import dev.troupe.transport.TransportSettings;
-import dev.troupe.transport.driver.Driver;
+import dev.troupe.transport.driver.DriverHandle;
 import dev.troupe.transport.frame.FrameWriter;
 import dev.troupe.transport.tcp.Connections;
 import java.nio.file.Path;
@@ -43,14 +43,14 @@ public final class LinkTransport implements Transport {
     private static final long ANSWER_TIMEOUT_SECONDS = 1;
 
     private final int ownStreamId;
-    private final Driver driver;
+    private final DriverHandle driver;
     private final TransportAgent agent;
     private final Counters counters;
     private final NanoClock clock;
     private final AtomicBoolean closed = new AtomicBoolean();
     private final AtomicReferenceArray<TransportListener> registered;
 
-    private LinkTransport(int worldSize, int ownStreamId, Driver driver, TransportAgent agent, Counters counters,
+    private LinkTransport(int worldSize, int ownStreamId, DriverHandle driver, TransportAgent agent, Counters counters,
             NanoClock clock) {
         this.ownStreamId = ownStreamId;
         this.driver = driver;
@@ -109,7 +109,7 @@ public final class LinkTransport implements Transport {
             FrameHook hook) {
         NanoClock clock = SystemNanoClock.INSTANCE;
         Counters counters = new Counters();
-        Driver driver = Driver.of(nodes, settings);
+        DriverHandle driver = DriverHandle.of(nodes, settings);
         try {
             Links links = Links.open(driver, nodes, settings, counters, connections, hook);
             TransportAgent agent = new TransportAgent(nodes, links, counters, clock);

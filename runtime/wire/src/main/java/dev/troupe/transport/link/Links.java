@@ -11,7 +11,7 @@ import dev.troupe.transport.device.ReceivingRings;
 import dev.troupe.transport.device.RetiredRings;
 import dev.troupe.transport.device.RingFiles;
 import dev.troupe.transport.device.SendingRings;
-import dev.troupe.transport.driver.Driver;
+import dev.troupe.transport.driver.DriverHandle;
 import dev.troupe.transport.frame.FrameWriter;
 import dev.troupe.transport.tcp.Connections;
 import dev.troupe.transport.tcp.FrameStream;
@@ -80,7 +80,7 @@ final class Links implements AutoCloseable {
      * @param connections the connections of this node, closed with the client; empty if it has only streams
      * @throws TransportException if a channel cannot be opened
      */
-    static Links open(Driver driver, NodeMap nodes, TransportSettings settings, Counters counters,
+    static Links open(DriverHandle driver, NodeMap nodes, TransportSettings settings, Counters counters,
             Optional<Connections> connections, FrameHook hook) {
         Rest rest = Rest.open(); // first: nothing is left to close where it cannot be had
         var links = new Links(DriverClient.invoked(driver.directory(), "transport"), driver.rings(),

@@ -1,6 +1,6 @@
 package dev.troupe.chat.filter;
 
-import dev.troupe.chat.operation.Lookup;
+import dev.troupe.chat.operation.AttributeLookup;
 import dev.troupe.chat.operation.Printing;
 import dev.troupe.chat.value.Letters;
 import dev.troupe.chat.value.None;
@@ -41,7 +41,7 @@ record AttributePath(List<Object> parts, Object otherwise) implements UnaryOpera
     public Object apply(Object element) {
         Object value = element;
         for (Object part : parts) {
-            value = Lookup.item(value, part);
+            value = AttributeLookup.item(value, part);
             if (otherwise != null && value instanceof Undefined) {
                 value = otherwise;
             }

@@ -1,9 +1,9 @@
 package dev.troupe.chat.filter;
 
 import dev.troupe.chat.filter.Filters.Filter;
-import dev.troupe.chat.operation.Comparison;
+import dev.troupe.chat.operation.AttributeLookup;
 import dev.troupe.chat.operation.Iteration;
-import dev.troupe.chat.operation.Lookup;
+import dev.troupe.chat.operation.ValueComparison;
 import dev.troupe.chat.value.Arguments;
 import dev.troupe.chat.value.Bounds;
 import dev.troupe.chat.value.Dict;
@@ -66,7 +66,7 @@ final class SequenceFilters {
         filters.put("min", (value, arguments) -> extreme("min", value, arguments));
         filters.put("max", (value, arguments) -> extreme("max", value, arguments));
         filters.put("attr",
-                (value, arguments) -> Lookup.attributeAlone(value, arguments.bind("attr", 1, "name").text(0, null)));
+                (value, arguments) -> AttributeLookup.attributeAlone(value, arguments.bind("attr", 1, "name").text(0, null)));
     }
 
     private static Object firstOf(Iterator<Object> elements) {
@@ -77,7 +77,7 @@ final class SequenceFilters {
 
     private static Object reversed(Object value) {
         if (value instanceof String text) {
-            return Lookup.slice(text, None.NONE, None.NONE, BigInteger.ONE.negate());
+            return AttributeLookup.slice(text, None.NONE, None.NONE, BigInteger.ONE.negate());
         }
         Iterator<Object> reversed = Types.isText(value) ? null : Iteration.reversed(value);
         if (reversed != null) {
@@ -102,7 +102,7 @@ final class SequenceFilters {
         }
         List<Keyed> keyed = new ArrayList<>();
         elements.forEach(element -> keyed.add(new Keyed(key.apply(element), element)));
-        Comparator<Keyed> order = (one, other) -> Comparison.compare(one.key(), other.key());
+        Comparator<Keyed> order = (one, other) -> ValueComparison.compare(one.key(), other.key());
         keyed.sort(isReverse ? order.reversed() : order);
         List<Object> sorted = new ArrayList<>();
         keyed.forEach(one -> sorted.add(one.element()));
@@ -153,7 +153,7 @@ final class SequenceFilters {
         Object last = null;
         for (Object element : sorted(Iteration.list(value), key, false)) {
             Object own = key.apply(element);
-            if (group == null || !Comparison.isEqual(last, own)) {
+            if (group == null || !ValueComparison.isEqual(last, own)) {
                 group = new ArrayList<>();
                 groups.add(new Tuple(List.of(isCaseSensitive ? own : path.apply(element), group), true));
                 last = own;
@@ -219,7 +219,7 @@ final class SequenceFilters {
             Bounds.checkTime();
             Object element = elements.next();
             Object key = AttributePath.key(path.apply(element), isCaseSensitive);
-            if (best == null || Comparison.holds(name.equals("min") ? "<" : ">", key, bestKey)) {
+            if (best == null || ValueComparison.holds(name.equals("min") ? "<" : ">", key, bestKey)) {
                 best = element;
                 bestKey = key;
             }

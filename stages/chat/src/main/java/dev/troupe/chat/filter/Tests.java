@@ -1,9 +1,9 @@
 package dev.troupe.chat.filter;
 
 import dev.troupe.chat.operation.Arithmetic;
-import dev.troupe.chat.operation.Comparison;
 import dev.troupe.chat.operation.Iteration;
 import dev.troupe.chat.operation.Printing;
+import dev.troupe.chat.operation.ValueComparison;
 import dev.troupe.chat.value.Arguments;
 import dev.troupe.chat.value.Callable;
 import dev.troupe.chat.value.Dict;
@@ -49,8 +49,8 @@ public final class Tests {
         tests.put("escaped", value -> value instanceof Markup);
         tests.put("lower", value -> Letters.isLower(Printing.printed(value)));
         tests.put("upper", value -> Letters.isUpper(Printing.printed(value)));
-        tests.put("odd", value -> Comparison.isEqual(Arithmetic.of("%", value, BigInteger.TWO), BigInteger.ONE));
-        tests.put("even", value -> Comparison.isEqual(Arithmetic.of("%", value, BigInteger.TWO), BigInteger.ZERO));
+        tests.put("odd", value -> ValueComparison.isEqual(Arithmetic.of("%", value, BigInteger.TWO), BigInteger.ONE));
+        tests.put("even", value -> ValueComparison.isEqual(Arithmetic.of("%", value, BigInteger.TWO), BigInteger.ZERO));
         tests.put("filter", value -> Filters.isOfJinja(name(value)));
         tests.put("test", value -> isKnown(name(value)));
         return tests;
@@ -59,10 +59,10 @@ public final class Tests {
     private static Map<String, BiPredicate<Object, Object>> withAnother() {
         Map<String, BiPredicate<Object, Object>> tests = new HashMap<>();
         for (String name : new String[]{"==", "eq", "equalto"}) {
-            tests.put(name, Comparison::isEqual);
+            tests.put(name, ValueComparison::isEqual);
         }
         for (String name : new String[]{"!=", "ne"}) {
-            tests.put(name, (left, right) -> !Comparison.isEqual(left, right));
+            tests.put(name, (left, right) -> !ValueComparison.isEqual(left, right));
         }
         Map.of("<", "<", "lt", "<", "lessthan", "<", "<=", "<=", "le", "<=")
                 .forEach((name, sign) -> ordered(tests, name, sign));
@@ -71,12 +71,12 @@ public final class Tests {
         tests.put("in", (value, container) -> Iteration.contains(container, value));
         tests.put("sameas", Tests::isSame);
         tests.put("divisibleby",
-                (value, number) -> Comparison.isEqual(Arithmetic.of("%", value, number), BigInteger.ZERO));
+                (value, number) -> ValueComparison.isEqual(Arithmetic.of("%", value, number), BigInteger.ZERO));
         return tests;
     }
 
     private static void ordered(Map<String, BiPredicate<Object, Object>> tests, String name, String sign) {
-        tests.put(name, (left, right) -> Comparison.holds(sign, left, right));
+        tests.put(name, (left, right) -> ValueComparison.holds(sign, left, right));
     }
 
     /**

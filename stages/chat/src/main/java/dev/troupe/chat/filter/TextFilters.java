@@ -2,9 +2,9 @@ package dev.troupe.chat.filter;
 
 import dev.troupe.chat.filter.Filters.Filter;
 import dev.troupe.chat.operation.Arithmetic;
+import dev.troupe.chat.operation.AttributeLookup;
 import dev.troupe.chat.operation.Iteration;
 import dev.troupe.chat.operation.Json;
-import dev.troupe.chat.operation.Lookup;
 import dev.troupe.chat.operation.PercentFormat;
 import dev.troupe.chat.operation.Printing;
 import dev.troupe.chat.operation.TextMethods;
@@ -166,7 +166,7 @@ final class TextFilters {
             return value;
         }
         String text = plain("truncate", value);
-        String cut = (String) Lookup.slice(text, None.NONE, BigInteger.valueOf((long) length - endLength), None.NONE);
+        String cut = (String) AttributeLookup.slice(text, None.NONE, BigInteger.valueOf((long) length - endLength), None.NONE);
         int space = bound.isTrue(1, false) ? -1 : cut.lastIndexOf(' ');
         return (space < 0 ? cut : cut.substring(0, space)) + end;
     }

@@ -136,14 +136,14 @@ final class BraceFormat {
                 while (end < name.length() && name.charAt(end) != '.' && name.charAt(end) != '[') {
                     end++;
                 }
-                value = Lookup.attribute(value, name.substring(begin, end));
+                value = AttributeLookup.attribute(value, name.substring(begin, end));
             } else {
                 int close = name.indexOf(']', end);
                 if (close < end + 2) {
                     throw new TemplateException("a format has a field with an empty or open bracket");
                 }
                 String index = name.substring(end + 1, close);
-                value = Lookup.item(value, isNumber(index) ? new BigInteger(index) : index);
+                value = AttributeLookup.item(value, isNumber(index) ? new BigInteger(index) : index);
                 end = close + 1;
                 if (end < name.length() && name.charAt(end) != '.' && name.charAt(end) != '[') {
                     throw new TemplateException("a format has a field with a name after a bracket");

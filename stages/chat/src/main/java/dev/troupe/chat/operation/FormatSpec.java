@@ -71,7 +71,7 @@ final class FormatSpec {
         if (type != 0 && type != 's' || sign != null || isAlternate || !group.isEmpty() || "=".equals(align)) {
             throw wrong("a text");
         }
-        String cut = precision < 0 ? text : Lookup.part(text, None.NONE, BigInteger.valueOf(precision));
+        String cut = precision < 0 ? text : AttributeLookup.part(text, None.NONE, BigInteger.valueOf(precision));
         return padded("", cut, "<");
     }
 

@@ -94,7 +94,7 @@ public final class Iteration {
                 Iterator<Object> elements = of(container);
                 while (elements.hasNext()) {
                     Bounds.checkTime();
-                    if (Comparison.isSameOrEqual(elements.next(), element)) {
+                    if (ValueComparison.isSameOrEqual(elements.next(), element)) {
                         yield true;
                     }
                 }

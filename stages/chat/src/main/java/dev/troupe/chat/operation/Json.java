@@ -85,7 +85,7 @@ public record Json(boolean isAscii, String indent, String itemSeparator, String 
         append(text, "{");
         List<Object> keys = new ArrayList<>(dict.keys());
         if (sorts) {
-            keys.sort(Comparison::compare);
+            keys.sort(ValueComparison::compare);
         }
         for (int i = 0; i < keys.size(); i++) {
             append(text, i == 0 ? "" : itemSeparator);

@@ -147,7 +147,7 @@ public final class PercentFormat {
         }
 
         private String cut(String text) {
-            return precision < 0 ? text : Lookup.part(text, None.NONE, BigInteger.valueOf(precision));
+            return precision < 0 ? text : AttributeLookup.part(text, None.NONE, BigInteger.valueOf(precision));
         }
 
         private static String letter(Object value) {

@@ -9,7 +9,7 @@ import dev.troupe.chat.value.Namespace;
 import dev.troupe.chat.value.None;
 import dev.troupe.chat.value.Numbers;
 import dev.troupe.chat.value.Opaque;
-import dev.troupe.chat.value.Range;
+import dev.troupe.chat.value.PythonRange;
 import dev.troupe.chat.value.TemplateException;
 import dev.troupe.chat.value.Tuple;
 import dev.troupe.chat.value.Types;
@@ -61,7 +61,7 @@ public final class Printing {
                 append(Types.name(view) + "(");
                 write("[", view.elements(), "])", depth);
             }
-            case Range range -> append("range(" + range.start() + ", " + range.stop()
+            case PythonRange range -> append("range(" + range.start() + ", " + range.stop()
                     + (range.step().equals(BigInteger.ONE) ? "" : ", " + range.step()) + ")");
             case Undefined _ -> append("Undefined");
             case Namespace namespace -> {

@@ -141,7 +141,7 @@ public final class TextMethods {
             return null;
         }
         int[] ends = {start(text, bound, 1, 0), start(text, bound, 2, text.codePointCount(0, text.length()))};
-        return ends[0] > ends[1] ? null : Lookup.part(text, bound.at(1, None.NONE), bound.at(2, None.NONE));
+        return ends[0] > ends[1] ? null : AttributeLookup.part(text, bound.at(1, None.NONE), bound.at(2, None.NONE));
     }
 
     private static int start(String text, Arguments.Bound bound, int index, int otherwise) {

@@ -6,7 +6,7 @@ import dev.troupe.chat.value.DictView;
 import dev.troupe.chat.value.Method;
 import dev.troupe.chat.value.None;
 import dev.troupe.chat.value.Numbers;
-import dev.troupe.chat.value.Range;
+import dev.troupe.chat.value.PythonRange;
 import dev.troupe.chat.value.TemplateException;
 import dev.troupe.chat.value.Tuple;
 import dev.troupe.chat.value.Types;
@@ -78,7 +78,7 @@ final class ValueMethods {
         return search(tuple.items(), name);
     }
 
-    static Object of(Range range, String name) {
+    static Object of(PythonRange range, String name) {
         return switch (name) {
             case "start" -> range.start();
             case "stop" -> range.stop();
@@ -105,7 +105,7 @@ final class ValueMethods {
             case "count" -> new Method(name, arguments -> {
                 Object element = arguments.bindPlaces(name, 1, 1).values().getFirst();
                 return BigInteger.valueOf(
-                        list.stream().filter(one -> Comparison.isSameOrEqual(one, element)).count());
+                        list.stream().filter(one -> ValueComparison.isSameOrEqual(one, element)).count());
             });
             case "index" -> new Method(name, arguments -> index(list, arguments.bindPlaces(name, 1, 3)));
             default -> null;
@@ -119,7 +119,7 @@ final class ValueMethods {
         int begin = Numbers.clamped((from.signum() < 0 ? from.add(size) : from).max(BigInteger.ZERO).min(size));
         int end = Numbers.clamped((to.signum() < 0 ? to.add(size) : to).max(BigInteger.ZERO).min(size));
         for (int i = begin; i < end; i++) {
-            if (Comparison.isSameOrEqual(list.get(i), bound.values().getFirst())) {
+            if (ValueComparison.isSameOrEqual(list.get(i), bound.values().getFirst())) {
                 return BigInteger.valueOf(i);
             }
         }

@@ -9,7 +9,7 @@ import dev.troupe.chat.value.Method;
 import dev.troupe.chat.value.Namespace;
 import dev.troupe.chat.value.None;
 import dev.troupe.chat.value.Opaque;
-import dev.troupe.chat.value.Range;
+import dev.troupe.chat.value.PythonRange;
 import dev.troupe.chat.value.TemplateException;
 import dev.troupe.chat.value.Types;
 import dev.troupe.chat.value.Undefined;
@@ -55,7 +55,7 @@ final class Functions {
         Arguments.Bound bound = arguments.bindPlaces("range", 1, 3);
         BigInteger first = bound.integer(0, null);
         boolean isAlone = bound.values().get(1) == null;
-        return Range.of(isAlone ? BigInteger.ZERO : first, isAlone ? first : bound.integer(1, null),
+        return PythonRange.of(isAlone ? BigInteger.ZERO : first, isAlone ? first : bound.integer(1, null),
                 bound.integer(2, BigInteger.ONE));
     }
 

@@ -1,7 +1,7 @@
 package dev.troupe.chat.render;
 
-import dev.troupe.chat.operation.Comparison;
 import dev.troupe.chat.operation.Iteration;
+import dev.troupe.chat.operation.ValueComparison;
 import dev.troupe.chat.value.Arguments;
 import dev.troupe.chat.value.Callable;
 import dev.troupe.chat.value.Method;
@@ -104,7 +104,7 @@ final class LoopState implements Callable, Types.Sized {
 
     private Object isChanged(Arguments arguments) {
         Tuple value = Tuple.of(arguments.positional());
-        boolean isChanged = changed == null || !Comparison.isEqual(changed, value);
+        boolean isChanged = changed == null || !ValueComparison.isEqual(changed, value);
         changed = isChanged ? value : changed;
         return isChanged;
     }

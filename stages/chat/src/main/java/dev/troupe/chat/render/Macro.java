@@ -75,7 +75,7 @@ record Macro(Renderer renderer, Depth depth, MacroShape shape, Scope around) imp
             if (scope.valueOrNull(parameter.name()) == null) {
                 scope.set(parameter.name(), parameter.otherwise() == null
                         ? new Undefined("the parameter \"" + parameter.name() + "\" was not given")
-                        : Evaluator.value(parameter.otherwise(), scope));
+                        : ExpressionEvaluator.value(parameter.otherwise(), scope));
             }
         }
     }

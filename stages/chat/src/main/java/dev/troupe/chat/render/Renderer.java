@@ -3,8 +3,8 @@ package dev.troupe.chat.render;
 import dev.troupe.chat.operation.Iteration;
 import dev.troupe.chat.operation.Printing;
 import dev.troupe.chat.syntax.Expression;
-import dev.troupe.chat.syntax.Statement;
 import dev.troupe.chat.syntax.Statement.Target;
+import dev.troupe.chat.syntax.Statement;
 import dev.troupe.chat.value.Arguments;
 import dev.troupe.chat.value.Bounds;
 import dev.troupe.chat.value.Namespace;
@@ -68,7 +68,7 @@ final class Renderer {
     private End run(Statement statement, Scope scope, StringBuilder output) {
         switch (statement) {
             case Statement.Text text -> append(output, text.text());
-            case Statement.Print print -> append(output, Printing.printed(Evaluator.value(print.value(), scope)));
+            case Statement.Print print -> append(output, Printing.printed(ExpressionEvaluator.value(print.value(), scope)));
             case Statement.For loop -> {
                 return loop(loop, scope, output);
             }
@@ -80,7 +80,7 @@ final class Renderer {
             }
             case Statement.Set set -> {
                 requireNamespaces(set.target(), scope);
-                assign(set.target(), Evaluator.value(set.value(), scope), scope);
+                assign(set.target(), ExpressionEvaluator.value(set.value(), scope), scope);
             }
             case Statement.SetBlock set -> {
                 return setBlock(set, scope);
@@ -88,7 +88,7 @@ final class Renderer {
             case Statement.Macro macro -> scope.set(macro.name(), new Macro(this, depth, analysis.macro(macro), scope));
             case Statement.CallBlock call -> {
                 Macro caller = new Macro(this, depth, analysis.macro(call), scope);
-                append(output, Printing.printed(Evaluator.chain(call.call(), scope, Map.of("caller", caller))));
+                append(output, Printing.printed(ExpressionEvaluator.chain(call.call(), scope, Map.of("caller", caller))));
             }
             case Statement.Generation generation -> {
                 Macro body = new Macro(this, depth, analysis.macro(generation), scope);
@@ -110,7 +110,7 @@ final class Renderer {
     private static List<Statement> chosen(Statement.If condition, Scope scope) {
         for (Statement.Branch branch : condition.branches()) {
             try {
-                if (Types.isTrue(Evaluator.value(branch.test(), scope))) {
+                if (Types.isTrue(ExpressionEvaluator.value(branch.test(), scope))) {
                     return branch.body();
                 }
             } catch (TemplateException wrong) {
@@ -123,7 +123,7 @@ final class Renderer {
     private End with(Statement.With with, Scope scope, StringBuilder output) {
         Scope inner = scope.inside(analysis.inside(with));
         for (int i = 0; i < with.targets().size(); i++) {
-            assign(with.targets().get(i), Evaluator.value(with.values().get(i), scope), inner);
+            assign(with.targets().get(i), ExpressionEvaluator.value(with.values().get(i), scope), inner);
         }
         return run(with.body(), inner, output);
     }
@@ -157,7 +157,7 @@ final class Renderer {
     private static Object filtered(String text, List<Expression.Filter> filters, Scope scope) {
         Object value = text;
         for (Expression.Filter filter : filters) {
-            value = Evaluator.filtered(value, filter, scope);
+            value = ExpressionEvaluator.filtered(value, filter, scope);
         }
         return value;
     }
@@ -196,7 +196,7 @@ final class Renderer {
     }
 
     private End loop(Statement.For loop, Scope scope, StringBuilder output) {
-        Object values = Evaluator.value(loop.values(), scope);
+        Object values = ExpressionEvaluator.value(loop.values(), scope);
         if (loop.isRecursive()) {
             append(output, depth.deeper(() -> recursive(loop, scope, values, 0)));
             return End.LAST;
@@ -221,7 +221,7 @@ final class Renderer {
         Scope test = scope.inside(analysis.test(loop));
         Iterator<Object> chosen = Iteration.filtered(all, value -> {
             assign(loop.target(), value, test);
-            return Types.isTrue(Evaluator.value(loop.test(), test));
+            return Types.isTrue(ExpressionEvaluator.value(loop.test(), test));
         }).elements();
         // As in Jinja, the element of a loop with several variables is the tuple of them.
         return Iteration.mapped(chosen, value -> unpacked(loop.target(), value));

@@ -21,10 +21,10 @@ import java.util.function.Supplier;
 final class ExpressionParser {
     private static final Set<String> COMPARISONS = Set.of("==", "!=", "<", "<=", ">", ">=");
 
-    private final Tokens tokens;
+    private final TokenCursor tokens;
     private final LinkParser linkParser;
 
-    ExpressionParser(Tokens tokens) {
+    ExpressionParser(TokenCursor tokens) {
         this.tokens = tokens;
         this.linkParser = new LinkParser(tokens, this);
     }

@@ -21,10 +21,10 @@ final class LinkParser {
     /** Words that cannot be the argument without parentheses of a test. */
     private static final Set<String> AFTER_TEST = Set.of("else", "or", "and");
 
-    private final Tokens tokens;
+    private final TokenCursor tokens;
     private final ExpressionParser expressions;
 
-    LinkParser(Tokens tokens, ExpressionParser expressions) {
+    LinkParser(TokenCursor tokens, ExpressionParser expressions) {
         this.tokens = tokens;
         this.expressions = expressions;
     }

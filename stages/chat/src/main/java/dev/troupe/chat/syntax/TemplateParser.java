@@ -13,10 +13,10 @@ import java.util.List;
 
 /** The parser of a template's statements by Jinja's grammar. */
 public final class TemplateParser {
-    private final Tokens tokens;
+    private final TokenCursor tokens;
     private final ExpressionParser expressions;
 
-    private TemplateParser(Tokens tokens) {
+    private TemplateParser(TokenCursor tokens) {
         this.tokens = tokens;
         this.expressions = new ExpressionParser(tokens);
     }
@@ -27,7 +27,7 @@ public final class TemplateParser {
      * @throws dev.troupe.chat.value.TemplateException if it is none; the message has the expected token, the error the line
      */
     public static List<Statement> statements(String template) {
-        TemplateParser parser = new TemplateParser(new Tokens(Lexer.tokens(template)));
+        TemplateParser parser = new TemplateParser(new TokenCursor(Lexer.tokens(template)));
         return parser.until();
     }
 

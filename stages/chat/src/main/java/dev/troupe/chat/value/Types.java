@@ -22,7 +22,7 @@ public final class Types {
             case Tuple _ -> "tuple";
             case Dict _ -> "dict";
             case DictView view -> "dict_" + view.kind().name().toLowerCase(Locale.ROOT);
-            case Range _ -> "range";
+            case PythonRange _ -> "range";
             case Undefined _ -> "Undefined";
             case Namespace _ -> "Namespace";
             case OneShot _ -> "iterator";
@@ -48,7 +48,7 @@ public final class Types {
             case Tuple tuple -> !tuple.items().isEmpty();
             case Dict dict -> dict.size() > 0;
             case DictView view -> view.dict().size() > 0;
-            case Range range -> range.size() > 0;
+            case PythonRange range -> range.size() > 0;
             case Undefined _ -> false;
             case Sized sized -> sized.length() > 0;
             default -> true;
@@ -95,7 +95,7 @@ public final class Types {
         return switch (value) {
             case List<?> list -> (List<Object>) list;
             case Tuple tuple -> tuple.items();
-            case Range range -> range.elements();
+            case PythonRange range -> range.elements();
             case DictView view -> view.elements();
             case Dict dict -> dict.keys();
             default -> null;

@@ -1,7 +1,7 @@
 package dev.troupe.engine.cuda.device;
 
-import dev.troupe.engine.Fence;
 import dev.troupe.engine.Fence.Instants;
+import dev.troupe.engine.Fence;
 import dev.troupe.engine.provider.LostDeviceException;
 import java.lang.foreign.MemorySegment;
 
@@ -43,7 +43,7 @@ public interface DeviceStream extends AutoCloseable {
     void fromHost(MemorySegment source, long target);
 
     /** Runs a kernel of the engine's module on {@code columns} x {@code rows} blocks of {@code threads} threads. */
-    void launch(String kernel, int columns, int rows, int threads, Arguments arguments);
+    void launch(String kernel, int columns, int rows, int threads, LaunchArguments arguments);
 
     /**
      * The driver's handle of this stream, for a library that launches its own work; makes the device current to the calling

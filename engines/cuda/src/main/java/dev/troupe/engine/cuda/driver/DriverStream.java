@@ -5,11 +5,11 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import dev.troupe.engine.Fence;
 import dev.troupe.engine.Fence.Instants;
-import dev.troupe.engine.cuda.device.Arguments;
+import dev.troupe.engine.Fence;
 import dev.troupe.engine.cuda.device.DeviceException;
 import dev.troupe.engine.cuda.device.DeviceStream;
+import dev.troupe.engine.cuda.device.LaunchArguments;
 import dev.troupe.engine.provider.LostDeviceException;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
@@ -179,7 +179,7 @@ final class DriverStream implements DeviceStream {
     }
 
     @Override
-    public void launch(String kernel, int columns, int rows, int threads, Arguments arguments) {
+    public void launch(String kernel, int columns, int rows, int threads, LaunchArguments arguments) {
         device.makeCurrent();
         long function = device.function(kernel);
         driver.call("launch " + kernel, () -> (int) launch.invokeExact(function, columns, rows, 1, threads, 1, 1, 0,

@@ -1,6 +1,6 @@
 package dev.troupe.engine.cuda.ptx;
 
-import dev.troupe.engine.cuda.device.Arguments;
+import dev.troupe.engine.cuda.device.LaunchArguments;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -21,7 +21,7 @@ final class Grids {
     }
 
     /** The bytes of the arguments, in the layout of the kernel's parameters. */
-    byte[] parameters(String name, Arguments arguments) {
+    byte[] parameters(String name, LaunchArguments arguments) {
         PtxKernel kernel;
         synchronized (module) {
             kernel = module.kernel(name);
@@ -53,7 +53,7 @@ final class Grids {
         }
     }
 
-    private static byte[] bytes(PtxKernel kernel, Arguments arguments) {
+    private static byte[] bytes(PtxKernel kernel, LaunchArguments arguments) {
         byte[] bytes = new byte[8 * arguments.count()];
         int at = 0;
         for (int i = 0; i < arguments.count(); i++) {

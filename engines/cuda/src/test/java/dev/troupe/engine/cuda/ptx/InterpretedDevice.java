@@ -1,10 +1,10 @@
 package dev.troupe.engine.cuda.ptx;
 
-import dev.troupe.engine.Fence;
 import dev.troupe.engine.Fence.Instants;
-import dev.troupe.engine.cuda.device.Arguments;
+import dev.troupe.engine.Fence;
 import dev.troupe.engine.cuda.device.Device;
 import dev.troupe.engine.cuda.device.DeviceStream;
+import dev.troupe.engine.cuda.device.LaunchArguments;
 import dev.troupe.engine.cuda.device.SharedAllocation;
 import dev.troupe.engine.cuda.ptx.DeviceMemory.Allocation;
 import dev.troupe.engine.provider.LostDeviceException;
@@ -269,7 +269,7 @@ public final class InterpretedDevice implements Device {
         }
 
         @Override
-        public void launch(String kernel, int columns, int rows, int threads, Arguments arguments) {
+        public void launch(String kernel, int columns, int rows, int threads, LaunchArguments arguments) {
             byte[] parameters = grids.parameters(kernel, arguments);
             ask(() -> grids.launch(kernel, columns, rows, threads, parameters));
         }

@@ -11,11 +11,11 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /** A run that takes a fraction of a second, and the check that nothing of it is left in its JVM. */
-final class SmallRun {
+final class SmallTraining {
     static final String TEXT = "To be, or not to be, that is the question. ".repeat(40);
     private static final Duration PATIENCE = Duration.ofSeconds(20);
 
-    private SmallRun() {
+    private SmallTraining() {
     }
 
     static TrainingSpec.Builder spec(Path directory) {

@@ -6,7 +6,7 @@ import dev.troupe.chat.value.TemplateException;
 import java.util.List;
 
 /** The tokens of a template, with the parser's place and depth. */
-final class Tokens {
+final class TokenCursor {
     /**
      * Brackets, operators and statements inside each other; Python's own limit of calls ends Jinja's parser at some
      * sixty brackets.
@@ -17,7 +17,7 @@ final class Tokens {
     private int at;
     private int depth;
 
-    Tokens(List<Token> all) {
+    TokenCursor(List<Token> all) {
         this.all = all;
     }
 

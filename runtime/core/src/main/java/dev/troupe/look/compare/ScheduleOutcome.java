@@ -16,9 +16,9 @@ import java.util.List;
  * @param agreement the comparison of its losses with the first schedule's, as text
  * @param measuredTimeline the measured step with the time nearest to the median
  */
-public record Outcome(Contestant contestant, String engine, Prediction prediction, Figures measured, StepTime stepTime,
+public record ScheduleOutcome(Contestant contestant, String engine, Prediction prediction, Figures measured, StepTime stepTime,
         List<Double> seconds, ControlTime control, List<Double> losses, String agreement, Timeline measuredTimeline) {
-    public Outcome {
+    public ScheduleOutcome {
         seconds = List.copyOf(seconds);
         losses = List.copyOf(losses);
     }
@@ -28,7 +28,7 @@ public record Outcome(Contestant contestant, String engine, Prediction predictio
     }
 
     /** Returns the ratio of this schedule's step times to another's, paired by turn. */
-    public PairedRatio ratioTo(Outcome other) {
+    public PairedRatio ratioTo(ScheduleOutcome other) {
         return PairedRatio.of(seconds, other.seconds);
     }
 

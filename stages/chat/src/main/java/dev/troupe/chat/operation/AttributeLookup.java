@@ -10,7 +10,7 @@ import dev.troupe.chat.value.Namespace;
 import dev.troupe.chat.value.None;
 import dev.troupe.chat.value.Numbers;
 import dev.troupe.chat.value.Opaque;
-import dev.troupe.chat.value.Range;
+import dev.troupe.chat.value.PythonRange;
 import dev.troupe.chat.value.TemplateException;
 import dev.troupe.chat.value.Tuple;
 import dev.troupe.chat.value.Types;
@@ -21,7 +21,7 @@ import java.util.List;
 import java.util.Set;
 
 /** Attributes, items and slices by the rules of Jinja's sandbox: a missing attribute is looked for among the items. */
-public final class Lookup {
+public final class AttributeLookup {
     /**
      * Names that every object of Python, or every dict, has: a template that looks up one gets nothing, even if a dict has
      * such a key.
@@ -38,7 +38,7 @@ public final class Lookup {
             "remove");
     private static final Set<String> CHANGING_DICTS = Set.of("clear", "pop", "popitem", "setdefault", "update");
 
-    private Lookup() {
+    private AttributeLookup() {
     }
 
     public static Object attribute(Object value, String name) {
@@ -91,7 +91,7 @@ public final class Lookup {
             case Dict dict -> ValueMethods.of(dict, name);
             case List<?> list -> ValueMethods.of(list, name);
             case Tuple tuple -> ValueMethods.of(tuple, name);
-            case Range range -> ValueMethods.of(range, name);
+            case PythonRange range -> ValueMethods.of(range, name);
             case BigInteger number -> ValueMethods.of(number, name);
             case Boolean truth -> ValueMethods.of(Types.index(truth), name);
             case Double number -> ValueMethods.of(number, name);
@@ -133,7 +133,7 @@ public final class Lookup {
             case Markup markup -> letter(markup.text(), index) instanceof String letter ? new Markup(letter) : null;
             case List<?> list -> element(list, index);
             case Tuple tuple -> element(tuple.items(), index);
-            case Range range -> element(range.elements(), index);
+            case PythonRange range -> element(range.elements(), index);
             default -> null;
         };
     }
@@ -165,10 +165,10 @@ public final class Lookup {
             case Markup markup -> new Markup(sliced(markup.text(), start, stop, step));
             case List<?> list -> picked(list, Places.of(list.size(), start, stop, step));
             case Tuple tuple -> Tuple.of(picked(tuple.items(), Places.of(tuple.items().size(), start, stop, step)));
-            case Range range -> {
+            case PythonRange range -> {
                 Places places = Places.of(range.size(), start, stop, step);
                 BigInteger width = range.step().multiply(BigInteger.valueOf(places.step()));
-                yield Range.of(range.start().add(range.step().multiply(BigInteger.valueOf(places.start()))),
+                yield PythonRange.of(range.start().add(range.step().multiply(BigInteger.valueOf(places.start()))),
                         range.start().add(range.step().multiply(BigInteger.valueOf(places.stop()))), width);
             }
             default -> throw new TemplateException(Types.described(value) + " has no slices");

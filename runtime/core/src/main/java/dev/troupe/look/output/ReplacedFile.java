@@ -6,8 +6,8 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 
 /** A file that is replaced as a whole: a reader finds the old text or the new one. */
-final class WholeFile {
-    private WholeFile() {
+final class ReplacedFile {
+    private ReplacedFile() {
     }
 
     /** Writes the text to a temporary file, and renames that. */

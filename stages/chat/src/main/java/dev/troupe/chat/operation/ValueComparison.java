@@ -4,7 +4,7 @@ import dev.troupe.chat.value.Bounds;
 import dev.troupe.chat.value.Dict;
 import dev.troupe.chat.value.DictView;
 import dev.troupe.chat.value.Markup;
-import dev.troupe.chat.value.Range;
+import dev.troupe.chat.value.PythonRange;
 import dev.troupe.chat.value.TemplateException;
 import dev.troupe.chat.value.Tuple;
 import dev.troupe.chat.value.Types;
@@ -14,8 +14,8 @@ import java.math.BigInteger;
 import java.util.List;
 
 /** Python's {@code ==}, {@code <} and similar operators. */
-public final class Comparison {
-    private Comparison() {
+public final class ValueComparison {
+    private ValueComparison() {
     }
 
     public static boolean isEqual(Object left, Object right) {
@@ -46,7 +46,7 @@ public final class Comparison {
             case List<?> list -> right instanceof List<?> other && areEqual(list, other, Bounds.deeper(depth));
             case Tuple tuple ->
                 right instanceof Tuple other && areEqual(tuple.items(), other.items(), Bounds.deeper(depth));
-            case Range range -> right instanceof Range other && range.elements().equals(other.elements());
+            case PythonRange range -> right instanceof PythonRange other && range.elements().equals(other.elements());
             case Dict dict -> right instanceof Dict other && areEqual(dict, other, Bounds.deeper(depth));
             case DictView _ when right instanceof DictView && left != right ->
                 throw new TemplateException("views of dicts are not compared here; make lists of them");

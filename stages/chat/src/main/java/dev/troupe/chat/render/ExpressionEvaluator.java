@@ -3,14 +3,14 @@ package dev.troupe.chat.render;
 import dev.troupe.chat.filter.Filters;
 import dev.troupe.chat.filter.Tests;
 import dev.troupe.chat.operation.Arithmetic;
-import dev.troupe.chat.operation.Comparison;
+import dev.troupe.chat.operation.AttributeLookup;
 import dev.troupe.chat.operation.Iteration;
-import dev.troupe.chat.operation.Lookup;
 import dev.troupe.chat.operation.Printing;
-import dev.troupe.chat.syntax.Expression;
+import dev.troupe.chat.operation.ValueComparison;
 import dev.troupe.chat.syntax.Expression.CallArguments;
 import dev.troupe.chat.syntax.Expression.Link;
 import dev.troupe.chat.syntax.Expression.Step;
+import dev.troupe.chat.syntax.Expression;
 import dev.troupe.chat.value.Arguments;
 import dev.troupe.chat.value.Bounds;
 import dev.troupe.chat.value.Callable;
@@ -26,8 +26,8 @@ import java.util.List;
 import java.util.Map;
 
 /** The evaluation of expressions, with the results of Jinja in Python. */
-final class Evaluator {
-    private Evaluator() {
+final class ExpressionEvaluator {
+    private ExpressionEvaluator() {
     }
 
     static Object value(Expression expression, Scope scope) {
@@ -106,11 +106,11 @@ final class Evaluator {
         for (Step step : comparing.steps()) {
             Object right = value(step.operand(), scope);
             boolean holds = switch (step.sign()) {
-                case "==" -> Comparison.isEqual(left, right);
-                case "!=" -> !Comparison.isEqual(left, right);
+                case "==" -> ValueComparison.isEqual(left, right);
+                case "!=" -> !ValueComparison.isEqual(left, right);
                 case "in" -> Iteration.contains(right, left);
                 case "not in" -> !Iteration.contains(right, left);
-                default -> Comparison.holds(step.sign(), left, right);
+                default -> ValueComparison.holds(step.sign(), left, right);
             };
             if (!holds) {
                 return false;
@@ -132,10 +132,10 @@ final class Evaluator {
 
     private static Object linked(Object value, Link link, Scope scope, Map<String, Object> more) {
         return switch (link) {
-            case Expression.Attribute attribute -> Lookup.attribute(value, attribute.name());
-            case Expression.Item item -> Lookup.item(value, value(item.index(), scope));
+            case Expression.Attribute attribute -> AttributeLookup.attribute(value, attribute.name());
+            case Expression.Item item -> AttributeLookup.item(value, value(item.index(), scope));
             case Expression.Slice slice ->
-                Lookup.slice(value, orNone(slice.start(), scope), orNone(slice.stop(), scope),
+                AttributeLookup.slice(value, orNone(slice.start(), scope), orNone(slice.stop(), scope),
                         orNone(slice.step(), scope));
             case Expression.Call call -> called(value, arguments(call.arguments(), scope, more));
             case Expression.Filter filter -> filtered(value, filter, scope);

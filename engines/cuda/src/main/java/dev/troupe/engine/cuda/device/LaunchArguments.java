@@ -10,7 +10,7 @@ import java.lang.foreign.ValueLayout;
  *
  * <p>Thread rule: one thread.
  */
-public final class Arguments implements AutoCloseable {
+public final class LaunchArguments implements AutoCloseable {
     private static final int MOST = 40;
 
     private final Arena arena = Arena.ofShared();
@@ -18,7 +18,7 @@ public final class Arguments implements AutoCloseable {
     private final MemorySegment pointers = arena.allocate(ValueLayout.JAVA_LONG, MOST);
     private int count;
 
-    public Arguments() {
+    public LaunchArguments() {
         for (int i = 0; i < MOST; i++) {
             pointers.setAtIndex(ValueLayout.JAVA_LONG, i, slots.address() + (long) i * Long.BYTES);
         }

@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 @Tag("plan")
-class RefusalTest {
+class ConfigRefusalTest {
     @TempDir
     private Path folder;
 

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 @Tag("plan")
-class PartitionTest {
+class PartitionSearchTest {
     @Test
     void shouldBalanceAsBruteForceDoes() {
         Random drawn = new Random(45);

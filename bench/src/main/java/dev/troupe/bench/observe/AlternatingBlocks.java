@@ -19,7 +19,7 @@ import java.util.function.ToDoubleFunction;
  *
  * <p>Thread rule: the coordinator's thread, between two steps; the rest when the run is over.
  */
-final class Turns implements Observation {
+final class AlternatingBlocks implements Observation {
     private final Set<Recorded> kinds;
     private final int warmUpSteps;
     private final int blockSteps;
@@ -47,7 +47,7 @@ final class Turns implements Observation {
      * @param warmUpSteps steps before the first block
      * @param blockSteps the steps of a block that count
      */
-    Turns(Set<Recorded> kinds, int warmUpSteps, int blockSteps) {
+    AlternatingBlocks(Set<Recorded> kinds, int warmUpSteps, int blockSteps) {
         this.kinds = kinds;
         this.warmUpSteps = warmUpSteps;
         this.blockSteps = blockSteps;

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 @Tag("plan")
-class TurnsTest {
+class AlternatingBlocksTest {
     private static final int STEPS_IS_LEFT_OUT = Recorded.STEPS.ordinal();
 
     @AfterEach
@@ -36,7 +36,7 @@ class TurnsTest {
     /** Blocks of two steps, and one before each that does not count: with, without, without, with. */
     @Test
     void shouldCountAlternatingBlocksWithoutTheirFirstStep() {
-        Turns turns = new Turns(EnumSet.of(Recorded.STEPS), 1, 2);
+        AlternatingBlocks turns = new AlternatingBlocks(EnumSet.of(Recorded.STEPS), 1, 2);
         List<Boolean> leftOut = new ArrayList<>();
         double[] seconds = {9, 9, 2, 2, 9, 1, 1, 9, 1, 1, 9, 4, 4};
         assertEquals(seconds.length, turns.steps(2));
@@ -46,13 +46,13 @@ class TurnsTest {
         }
         assertEquals(List.of(false, false, false, false, true, true, true, true, true, true, false, false, false),
                 leftOut);
-        assertEquals(List.of(0.5, 0.25), turns.ratios(Turns.Block::medianSeconds));
+        assertEquals(List.of(0.5, 0.25), turns.ratios(AlternatingBlocks.Block::medianSeconds));
         assertEquals(1, turns.medianSeconds(false));
     }
 
     @Test
     void shouldTakeTurnsInTheWarmUpWithoutCountingThem() {
-        Turns turns = new Turns(EnumSet.of(Recorded.STEPS), 7, 2);
+        AlternatingBlocks turns = new AlternatingBlocks(EnumSet.of(Recorded.STEPS), 7, 2);
         List<Boolean> leftOut = new ArrayList<>();
         double[] seconds = {9, 9, 3, 3, 9, 3, 3, 9, 2, 2, 9, 1, 1};
         for (int number = 0; number < seconds.length; number++) {
@@ -61,7 +61,7 @@ class TurnsTest {
         }
         assertEquals(List.of(false, true, true, true, false, false, false, false, false, false, true, true, true),
                 leftOut);
-        assertEquals(List.of(0.5), turns.ratios(Turns.Block::medianSeconds));
+        assertEquals(List.of(0.5), turns.ratios(AlternatingBlocks.Block::medianSeconds));
     }
 
     @Test

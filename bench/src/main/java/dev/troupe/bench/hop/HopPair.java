@@ -21,7 +21,7 @@ import java.util.concurrent.TimeUnit;
  *
  * <p>Thread rule: one thread measures; between two measurements no message is in flight.
  */
-final class Hop implements AutoCloseable {
+final class HopPair implements AutoCloseable {
     private static final long TIMEOUT_SECONDS = 60;
     private static final Edge THERE = new Edge(0, 1, 1, MessageKind.ACTIVATION);
     private static final Edge BACK = new Edge(1, 0, 0, MessageKind.GRADIENT);
@@ -53,7 +53,7 @@ final class Hop implements AutoCloseable {
      *
      * @param credits the number of granted buffers, and of tensors being sent
      */
-    Hop(Transport transport, Engine engine, int messageBytes, int credits) {
+    HopPair(Transport transport, Engine engine, int messageBytes, int credits) {
         this.transport = transport;
         this.engine = engine;
         transport.register(0, new Sender());

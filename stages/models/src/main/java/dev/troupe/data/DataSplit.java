@@ -8,14 +8,14 @@ import java.util.Optional;
  * @param training the tokens that the model learns from
  * @param validation the tokens of the validation loss, which it never learns, if any
  */
-public record Split(Tokens training, Optional<Tokens> validation) {
+public record DataSplit(Tokens training, Optional<Tokens> validation) {
     /**
      * Returns a whole corpus for training, and another for validation; each must have one sequence and the token after it.
      */
-    public static Split of(Tokens training, Tokens validation, int sequenceLength) {
+    public static DataSplit of(Tokens training, Tokens validation, int sequenceLength) {
         training.requireSequence(sequenceLength);
         validation.requireSequence(sequenceLength);
-        return new Split(training, Optional.of(validation));
+        return new DataSplit(training, Optional.of(validation));
     }
 
     /**
@@ -25,13 +25,13 @@ public record Split(Tokens training, Optional<Tokens> validation) {
      * @param sequenceLength both parts must have one sequence and the token after it
      * @throws DataException if a part is too short, with the numbers
      */
-    public static Split of(Tokens all, double fraction, int sequenceLength) {
+    public static DataSplit of(Tokens all, double fraction, int sequenceLength) {
         if (!(fraction >= 0 && fraction < 1)) {
             throw new DataException("data.validation-fraction must be at least 0 and below 1, but found " + fraction);
         }
         all.requireSequence(sequenceLength);
         if (fraction == 0) {
-            return new Split(all, Optional.empty());
+            return new DataSplit(all, Optional.empty());
         }
         long validated = Math.round(all.length() * fraction);
         long kept = all.length() - validated;
@@ -44,7 +44,7 @@ public record Split(Tokens training, Optional<Tokens> validation) {
                             + sequenceLength + " needs " + needed
                             + " in either; change the fraction (0 for none) or use more text");
         }
-        return new Split(all.part(all.name() + ", training part", 0, kept),
+        return new DataSplit(all.part(all.name() + ", training part", 0, kept),
                 Optional.of(all.part(all.name() + ", validation part", kept, validated)));
     }
 }

@@ -14,8 +14,8 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /** The weights that a training of Troupe begins with, as a file for its peer. */
-final class InitialWeights {
-    private InitialWeights() {
+final class PeerWeights {
+    private PeerWeights() {
     }
 
     /**

@@ -31,11 +31,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 
 /** The repetition of a step of a run, from the newest checkpoint before it, with all ranks in this process. */
-public final class Replay {
+public final class StepReplay {
     private final Path run;
     private final long step;
 
-    public Replay(Path run, long step) {
+    public StepReplay(Path run, long step) {
         this.run = run;
         this.step = step;
     }

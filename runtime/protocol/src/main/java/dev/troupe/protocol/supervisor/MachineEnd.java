@@ -1,7 +1,7 @@
 package dev.troupe.protocol.supervisor;
 
 /** The end of a run on one machine. */
-public enum RunEnd {
+public enum MachineEnd {
     DONE, FAILED,
     /** The request was wrong; no step was computed. */
     REFUSED,

@@ -8,7 +8,7 @@ import org.openjdk.jmh.annotations.Benchmark;
  * The limits of one core: a product so large that arithmetic takes all its time, and copies of the outputs of a narrow and a
  * wide layer for one microbatch, of which the smaller fits a cache. Sizes and thread rule as of {@link Workbench}.
  */
-public class Limits extends Workbench {
+public class CoreLimits extends Workbench {
     private static final int SIDE = 2048;
 
     /** Operations of {@link #product}. */

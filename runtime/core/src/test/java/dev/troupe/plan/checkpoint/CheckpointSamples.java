@@ -18,11 +18,11 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /** Small checkpoints: for each rank one tensor of four numbers that count up, the next rank's from 10 more. */
-final class Samples {
+final class CheckpointSamples {
     static final ModelSpec MODEL = new Gpt2(3, 8, 2, 4, 17, true, 1e-5).spec();
     static final Shape SHAPE = Shape.of(2, 2);
 
-    private Samples() {
+    private CheckpointSamples() {
     }
 
     static Path write(CheckpointStore store, long stepsDone, int ranks, float first) {

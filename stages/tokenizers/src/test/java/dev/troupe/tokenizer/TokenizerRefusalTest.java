@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** Unknown parts of a tokenizer.json are refused in a sentence that names the file and the part. */
 @Tag("plan")
-class RefusalTest {
+class TokenizerRefusalTest {
     private static final JsonMapper JSON = new JsonMapper();
 
     @TempDir

@@ -24,8 +24,8 @@ import org.slf4j.LoggerFactory;
  * A handle on the media driver of a node: embedded in this process, with one thread and a directory that is deleted with it,
  * or run by another process.
  */
-public final class Driver implements AutoCloseable {
-    private static final Logger LOG = LoggerFactory.getLogger(Driver.class);
+public final class DriverHandle implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(DriverHandle.class);
     /** Greater than the liveness timeout, as Aeron requires. */
     private static final long UNBLOCK_TIMEOUT_SECONDS = TransportSettings.LIVENESS_TIMEOUT_SECONDS + 30;
     /** The largest frame over IPC: it has three times the throughput of Aeron's 1408 bytes, and fits a level 2 cache. */
@@ -46,7 +46,7 @@ public final class Driver implements AutoCloseable {
      */
     private final Thread atExit = new Thread(this::deleteFiles, "troupe-media-driver-at-exit");
 
-    private Driver(Path directory, Optional<MediaDriver> mediaDriver) {
+    private DriverHandle(Path directory, Optional<MediaDriver> mediaDriver) {
         this.directory = directory;
         this.mediaDriver = mediaDriver;
         if (mediaDriver.isPresent()) {
@@ -59,7 +59,7 @@ public final class Driver implements AutoCloseable {
      *
      * @throws TransportException if the shared driver is missing, or the own one cannot start; no files remain
      */
-    public static Driver of(NodeMap nodes, TransportSettings settings) {
+    public static DriverHandle of(NodeMap nodes, TransportSettings settings) {
         if (!settings.sharesDriver()) {
             return start(settings.directory(), streamBytes(nodes, 0, settings), settings);
         }
@@ -68,11 +68,11 @@ public final class Driver implements AutoCloseable {
             throw new TransportException("a media driver was expected in " + directory
                     + ", but none is at work there; start it, or all the nodes of this machine with launch");
         }
-        return new Driver(directory, Optional.empty());
+        return new DriverHandle(directory, Optional.empty());
     }
 
     /** Starts a driver in a directory, by default a new one, with space for {@code streamBytes}. */
-    public static Driver start(Optional<Path> wanted, long streamBytes, TransportSettings settings) {
+    public static DriverHandle start(Optional<Path> wanted, long streamBytes, TransportSettings settings) {
         // Troupe's error handlers receive all errors; Aeron would also print those without a handler.
         if (System.getProperty("aeron.fallback.logger") == null) {
             System.setProperty("aeron.fallback.logger", "no_op");
@@ -81,7 +81,7 @@ public final class Driver implements AutoCloseable {
         try {
             MediaDriver launched = MediaDriver.launch(context(directory, settings));
             DriverDirectory.hide(directory);
-            return new Driver(directory, Optional.of(launched));
+            return new DriverHandle(directory, Optional.of(launched));
         } catch (Exception e) { // Agrona throws undeclared ones of files too
             DriverDirectory.delete(directory);
             throw new TransportException("the media driver of the transport did not start in " + directory + ": "

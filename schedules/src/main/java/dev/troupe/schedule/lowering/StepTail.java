@@ -13,8 +13,8 @@ import java.util.function.IntFunction;
 import java.util.stream.Stream;
 
 /** The common part of passes that add work at the end of a step. */
-final class Rows {
-    private Rows() {
+final class StepTail {
+    private StepTail() {
     }
 
     /** Returns the plan with these actions after the row of each rank; its pairs remain. */

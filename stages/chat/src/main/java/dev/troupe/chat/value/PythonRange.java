@@ -12,12 +12,12 @@ import java.util.List;
  * @param step the difference between neighbouring elements
  * @param size the number of elements
  */
-public record Range(BigInteger start, BigInteger stop, BigInteger step, int size) {
+public record PythonRange(BigInteger start, BigInteger stop, BigInteger step, int size) {
     /** The most elements, as in Jinja's sandbox. */
     private static final int MOST = 100_000;
 
     /** Returns a range; refused by the rule of Jinja's sandbox if it has too many elements. */
-    public static Range of(BigInteger start, BigInteger stop, BigInteger step) {
+    public static PythonRange of(BigInteger start, BigInteger stop, BigInteger step) {
         if (step.signum() == 0) {
             throw new TemplateException("the step of a range is 0");
         }
@@ -29,7 +29,7 @@ public record Range(BigInteger start, BigInteger stop, BigInteger step, int size
         if (size.compareTo(BigInteger.valueOf(MOST)) > 0) {
             throw new TemplateException("a range has more than " + MOST + " elements");
         }
-        return new Range(start, stop, step, size.intValue());
+        return new PythonRange(start, stop, step, size.intValue());
     }
 
     public List<Object> elements() {

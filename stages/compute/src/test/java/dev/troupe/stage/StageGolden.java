@@ -16,7 +16,7 @@ import java.nio.file.Path;
 import java.util.function.UnaryOperator;
 
 /** One training run of PyTorch in float64: its initial weights, data and results. */
-public final class Golden implements AutoCloseable {
+public final class StageGolden implements AutoCloseable {
     static final String TIED = "gpt2-tied-adamw";
     static final String UNTIED = "gpt2-untied-sgd";
     static final String UNEVEN = "gpt2-uneven";
@@ -36,14 +36,14 @@ public final class Golden implements AutoCloseable {
     final Optimizer optimizer;
     private final ByteBuffer tokens;
 
-    Golden(String name) {
+    StageGolden(String name) {
         this(name, own -> own);
     }
 
     /** Creates the model and the data of a golden run, trained by another optimizer. */
-    Golden(String name, UnaryOperator<Optimizer> other) {
+    StageGolden(String name, UnaryOperator<Optimizer> other) {
         try {
-            Path directory = Path.of(Golden.class.getResource("/goldens/" + name).toURI());
+            Path directory = Path.of(StageGolden.class.getResource("/goldens/" + name).toURI());
             initial = HuggingFaceModel.open(directory.resolve("model"));
             firstGradients = SafeTensors.open(directory.resolve("gradients-step1.safetensors"));
             finalWeights = SafeTensors.open(directory.resolve("final.safetensors"));

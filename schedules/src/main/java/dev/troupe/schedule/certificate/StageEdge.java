@@ -7,18 +7,18 @@ import dev.troupe.schedule.Plan;
  * The connection between two neighbouring stages on different ranks: of activations to the next stage, or of gradients to
  * the one before.
  */
-public record Edge(int fromRank, int fromStage, int toRank, int toStage) {
+public record StageEdge(int fromRank, int fromStage, int toRank, int toStage) {
 
     /** Returns the edge on which a send or a receive of a plan travels. */
-    public static Edge of(Plan plan, Action message) {
+    public static StageEdge of(Plan plan, Action message) {
         int peer = plan.peerStage(message);
         return message.kind().isSend()
                 ? between(plan, message, message.stage(), peer)
                 : between(plan, message, peer, message.stage());
     }
 
-    private static Edge between(Plan plan, Action message, int fromStage, int toStage) {
-        return new Edge(plan.rankOf(fromStage, message), fromStage, plan.rankOf(toStage, message), toStage);
+    private static StageEdge between(Plan plan, Action message, int fromStage, int toStage) {
+        return new StageEdge(plan.rankOf(fromStage, message), fromStage, plan.rankOf(toStage, message), toStage);
     }
 
     /** Returns whether activations travel on this edge; if not, gradients do. */
