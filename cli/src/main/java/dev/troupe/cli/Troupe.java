@@ -14,9 +14,9 @@ import dev.troupe.cli.stop.StandardError;
 import dev.troupe.cli.stop.StopRequests;
 import dev.troupe.plan.error.UserErrors;
 import java.util.Locale;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ParameterException;
-import picocli.CommandLine;
 
 /** The entry point of the command {@code troupe}, with all its subcommands. */
 @Command(name = "troupe", mixinStandardHelpOptions = true, versionProvider = VersionOption.class, subcommands = {

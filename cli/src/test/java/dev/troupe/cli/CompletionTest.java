@@ -35,6 +35,8 @@ final class CompletionTest {
         assertEquals(List.of("/tmp"), completed("troupe", "train", "-s", "data.tokenizer", "=", "/tm"));
         assertTrue(completed("troupe", "tokenize", "--json").contains("--json-strings"));
         assertTrue(completed("troupe", "compare", "-s", "parallel.schedule", "=").contains("zb-h1"));
+        assertEquals(List.of("pipedream-2bw", "pipedream", "pipedream-vertical-sync"),
+                completed("troupe", "train", "-s", "parallel.schedule", "=", "pipe"));
         assertTrue(completed("troupe", "train", "-s", "name", "=", "x", "--o").contains("--out"));
     }
 

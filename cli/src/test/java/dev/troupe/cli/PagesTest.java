@@ -253,8 +253,7 @@ class PagesTest {
                 boolean isApart = after.isEmpty() && i + 1 < fences.size()
                         && fences.get(i + 1).start() - fences.get(i).end() <= 2;
                 String shown = isApart ? fences.get(i + 1).group(1) : after;
-                if (shown.startsWith(words.get(1) + ": ")
-                        && (Schedules.names().contains(words.get(1)) || Schedules.overlapsSteps(words.get(1)))) {
+                if (shown.startsWith(words.get(1) + ": ") && Schedules.ofTraining().contains(words.get(1))) {
                     assertShown(page, command.group(1), shown);
                     drawings++;
                 }

@@ -26,9 +26,9 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
-import picocli.CommandLine;
 
 /** The cost of a run's records of its steps and their bits. Prints the tables of {@code bench/observe/README.md}. */
 @Command(name = "bench/observe/run", mixinStandardHelpOptions = true, description = {

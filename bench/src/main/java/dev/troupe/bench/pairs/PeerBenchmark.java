@@ -13,9 +13,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.Callable;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
-import picocli.CommandLine;
 
 /**
  * The ratio of Troupe's tokens per second to PyTorch's, on the same cores and at the same time. Prints the table of peers of

@@ -18,7 +18,7 @@ public final class SettingValues {
     public static List<Key> withNames(List<Key> keys) {
         List<String> engines = Stream.concat(Stream.of(EngineSpec.AUTO),
                 EngineChoice.installed().stream().map(EngineProvider::kind)).toList();
-        Map<String, List<String>> names = Map.of("parallel.schedule", Schedules.names(), "engine.kind", engines,
+        Map<String, List<String>> names = Map.of("parallel.schedule", Schedules.ofTraining(), "engine.kind", engines,
                 "cluster.nodes[].engine", engines, "parallel.layout", List.of("uniform", "parameters", "measured"),
                 "training.loss-scale", List.of("none", "dynamic"), "training.zero", List.of("0", "1", "2", "3"),
                 "data.token-bytes", List.of("0", "2", "4"));

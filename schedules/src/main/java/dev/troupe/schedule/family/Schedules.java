@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.Stream;
 
 /** The list of training schedules by name; add a new schedule here. */
 public final class Schedules {
@@ -23,6 +24,11 @@ public final class Schedules {
     /** Returns the names that {@link #named} knows, with related schedules next to each other. */
     public static List<String> names() {
         return ALL.stream().map(Schedule::name).toList();
+    }
+
+    /** Returns the names of all schedules of a training: {@link #names}, and those that overlap steps. */
+    public static List<String> ofTraining() {
+        return Stream.concat(names().stream(), OVERLAPPING.stream()).toList();
     }
 
     /** Returns whether the schedule of this name overlaps steps, and so has no plan of one step. */

@@ -3,9 +3,9 @@ package dev.troupe.schedule.lowering;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.Plan;
+import dev.troupe.schedule.StageGraph;
 import dev.troupe.schedule.StageGraph.Channel;
 import dev.troupe.schedule.StageGraph.Flow;
-import dev.troupe.schedule.StageGraph;
 import java.util.ArrayList;
 import java.util.List;
 

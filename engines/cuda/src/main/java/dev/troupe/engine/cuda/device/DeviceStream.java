@@ -1,7 +1,7 @@
 package dev.troupe.engine.cuda.device;
 
-import dev.troupe.engine.Fence.Instants;
 import dev.troupe.engine.Fence;
+import dev.troupe.engine.Fence.Instants;
 import dev.troupe.engine.provider.LostDeviceException;
 import java.lang.foreign.MemorySegment;
 

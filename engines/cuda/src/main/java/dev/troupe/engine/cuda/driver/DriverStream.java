@@ -5,8 +5,8 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-import dev.troupe.engine.Fence.Instants;
 import dev.troupe.engine.Fence;
+import dev.troupe.engine.Fence.Instants;
 import dev.troupe.engine.cuda.device.DeviceException;
 import dev.troupe.engine.cuda.device.DeviceStream;
 import dev.troupe.engine.cuda.device.LaunchArguments;

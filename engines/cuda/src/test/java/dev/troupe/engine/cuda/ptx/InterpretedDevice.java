@@ -1,7 +1,7 @@
 package dev.troupe.engine.cuda.ptx;
 
-import dev.troupe.engine.Fence.Instants;
 import dev.troupe.engine.Fence;
+import dev.troupe.engine.Fence.Instants;
 import dev.troupe.engine.cuda.device.Device;
 import dev.troupe.engine.cuda.device.DeviceStream;
 import dev.troupe.engine.cuda.device.LaunchArguments;
