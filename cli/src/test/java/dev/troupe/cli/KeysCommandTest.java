@@ -73,7 +73,8 @@ final class KeysCommandTest {
                 case "training.steps" -> assertEquals(300, key.path("default").intValue());
                 case "parallel.schedule" -> {
                     assertEquals("1f1b", key.path("default").textValue());
-                    assertEquals(Schedules.ofTraining(), new JsonMapper().convertValue(key.path("choices"), List.class));
+                    assertEquals(Schedules.ofTraining(),
+                            new JsonMapper().convertValue(key.path("choices"), List.class));
                 }
                 default -> assertTrue(key.has("default") && key.has("reason") && key.has("accepts"), key.toString());
             }

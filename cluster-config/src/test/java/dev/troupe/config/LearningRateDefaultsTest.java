@@ -49,7 +49,8 @@ class LearningRateDefaultsTest {
         for (String setting : List.of("training.learning-rate.warmup-steps=0", "training.learning-rate.peak=2e-3",
                 "training.steps=300")) {
             RunSpec begun = RunSpecReader.read(Optional.empty(), List.of(setting));
-            RunSpec resumed = RunSpecReader.read(Optional.of(Files.writeString(folder.resolve("run.conf"), begun.toHocon())),
+            RunSpec resumed = RunSpecReader.read(
+                    Optional.of(Files.writeString(folder.resolve("run.conf"), begun.toHocon())),
                     List.of("training.steps=400", "training.learning-rate.peak=5e-4"));
             assertEquals(begun.training().update().learningRate().warmupSteps(),
                     resumed.training().update().learningRate().warmupSteps(), setting);

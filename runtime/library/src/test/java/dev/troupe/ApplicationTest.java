@@ -38,9 +38,10 @@ class ApplicationTest extends RunsInThisJvm {
             Thread thread = Thread.ofPlatform().start(() -> {
                 Thread.currentThread().setContextClassLoader(loader);
                 try {
-                    result.complete(Troupe.train(SmallTraining.spec(home.resolve("run-of-" + loader)).engine("auto").build(),
-                            TrainingData.ofText(SmallTraining.TEXT),
-                            _ -> requireClass(Thread.currentThread().getContextClassLoader())));
+                    result.complete(
+                            Troupe.train(SmallTraining.spec(home.resolve("run-of-" + loader)).engine("auto").build(),
+                                    TrainingData.ofText(SmallTraining.TEXT),
+                                    _ -> requireClass(Thread.currentThread().getContextClassLoader())));
                     assertEquals(loader, Thread.currentThread().getContextClassLoader());
                 } catch (Throwable failure) {
                     result.completeExceptionally(failure);

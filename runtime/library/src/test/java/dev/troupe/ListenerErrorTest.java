@@ -44,7 +44,8 @@ class ListenerErrorTest extends RunsInThisJvm {
     @MethodSource("thrown")
     void shouldBeTheCauseInASystemOfTheRun(Throwable thrown) {
         RunFailedException failed = assertThrows(RunFailedException.class,
-                () -> Troupe.train(spec().build(), TrainingData.ofText(SmallTraining.TEXT), listener(Call.STEP, thrown)));
+                () -> Troupe.train(spec().build(), TrainingData.ofText(SmallTraining.TEXT),
+                        listener(Call.STEP, thrown)));
         assertSame(thrown, failed.getCause());
         assertTrue(failed.getMessage().startsWith(thrown.getClass().getSimpleName()), failed.getMessage());
     }

@@ -140,8 +140,10 @@ class RequestTest {
                 assertThrows(RequestException.class, () -> Checkpoint.open(Path.of("nothing"))).getMessage());
         assertEquals("begin it again with output(/runs/a.b).",
                 Refusals.ofLibrary("begin it again with --out /runs/a.b."));
-        said = assertThrows(RequestException.class, () -> Troupe.train(SmallTraining.spec(home.resolve("run")).engine("gpu")
-                .build(), TrainingData.ofText(SmallTraining.TEXT), TrainingListener.NONE)).getMessage();
+        said = assertThrows(RequestException.class,
+                () -> Troupe.train(SmallTraining.spec(home.resolve("run")).engine("gpu")
+                        .build(), TrainingData.ofText(SmallTraining.TEXT), TrainingListener.NONE))
+                .getMessage();
         assertTrue(said.contains("the dependency dev.troupe:troupe-engine-cuda") && !said.contains("TROUPE_"), said);
     }
 

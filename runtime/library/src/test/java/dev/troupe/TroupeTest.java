@@ -130,7 +130,8 @@ class TroupeTest extends RunsInThisJvm {
                     TrainingData.ofText(SmallTraining.TEXT), TrainingListener.NONE, system);
             List<String> events = Collections.synchronizedList(new ArrayList<>());
             TrainingHandle two = Troupe.start(
-                    SmallTraining.spec(home.resolve("two")).set("faults", List.of("exception stage=1 step=1 at=B")).build(),
+                    SmallTraining.spec(home.resolve("two")).set("faults", List.of("exception stage=1 step=1 at=B"))
+                            .build(),
                     TrainingData.ofText(SmallTraining.TEXT), new TrainingListener() {
                         @Override
                         public void onStep(TrainingStep step) {

@@ -10,7 +10,7 @@ enum Recorded {
             new Method("dev.troupe.engine.digest.BitHash", "of"),
             new Method("dev.troupe.rank.bits.BitRecorder", "takeFirst"),
             new Method("dev.troupe.rank.bits.BitRecorder", "takeWeights"),
-            new Method("dev.troupe.rank.trace.RankTelemetry", "report"))),
+            new Method("dev.troupe.rank.RankTelemetry", "report"))),
     /** The times of actions and messages. */
     TRACES(List.of(new Method("dev.troupe.rank.trace.RankTrace", "begins"),
             new Method("dev.troupe.rank.trace.RankTrace", "ended"),

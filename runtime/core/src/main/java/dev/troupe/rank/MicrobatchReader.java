@@ -5,6 +5,8 @@ import dev.troupe.collective.CollectiveGroup;
 import dev.troupe.config.group.Coordinates;
 import dev.troupe.protocol.Pass;
 import dev.troupe.protocol.rank.Rows;
+import dev.troupe.rank.group.ExchangeThread;
+import dev.troupe.rank.group.RankCollectives;
 import dev.troupe.schedule.Action;
 import dev.troupe.stage.StageSettings;
 import java.lang.foreign.Arena;

@@ -6,6 +6,7 @@ import dev.troupe.engine.check.CheckedEngine;
 import dev.troupe.engine.provider.WorkClock;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.plan.checkpoint.CheckpointStore;
+import dev.troupe.rank.bits.GradientDump;
 import dev.troupe.rank.fault.FaultInjector;
 import dev.troupe.rank.group.RankGroups;
 import dev.troupe.rank.snapshot.CopyRoutes;
@@ -66,7 +67,7 @@ public record NodeContext(TrainingPlan plan, Links links, Devices devices, Start
     }
 
     /** Returns a context for ranks that warm up, without access to other ranks, or to state and files of the run. */
-    public NodeContext forWarmUp(Transport alone, RankGroups aloneIn, Snapshots kept) {
+    NodeContext forWarmUp(Transport alone, RankGroups aloneIn, Snapshots kept) {
         return new NodeContext(plan, new Links(alone, aloneIn), devices, new Start(RankResources.NOTHING, false, 0),
                 data,
                 new Recovery(Optional.of(kept), new CopyRoutes(), false), checkpoints, Optional.empty(), new Pauses(),

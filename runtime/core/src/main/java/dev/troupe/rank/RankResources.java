@@ -20,8 +20,8 @@ import dev.troupe.protocol.rank.RankMessages;
 import dev.troupe.protocol.run.RunEvent;
 import dev.troupe.rank.bits.BitRecorder;
 import dev.troupe.rank.fault.RankFaults;
+import dev.troupe.rank.group.RankCollectives;
 import dev.troupe.rank.pulse.Pulse;
-import dev.troupe.rank.trace.RankTelemetry;
 import dev.troupe.rank.trace.RankTrace;
 import dev.troupe.stage.Stage;
 import dev.troupe.weights.TensorPart;
@@ -40,7 +40,7 @@ public final class RankResources {
     private static final Logger LOG = LoggerFactory.getLogger(RankResources.class);
 
     /** Random source for weights that are overwritten immediately. */
-    public static final WeightSource NOTHING = (_, _, _, _) -> {
+    static final WeightSource NOTHING = (_, _, _, _) -> {
     };
 
     private final Incarnation incarnation;

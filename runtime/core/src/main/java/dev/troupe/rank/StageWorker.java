@@ -6,6 +6,7 @@ import dev.troupe.plan.step.StepHook;
 import dev.troupe.protocol.Pass;
 import dev.troupe.protocol.rank.ActionResult;
 import dev.troupe.rank.bits.BitRecorder;
+import dev.troupe.rank.group.ExchangeThread;
 import dev.troupe.rank.trace.RankTrace;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
@@ -84,7 +85,7 @@ public final class StageWorker {
         return lastNanos;
     }
 
-    public int rowsOf(Action receive, Pass pass) {
+    int rowsOf(Action receive, Pass pass) {
         return ops.rowsOf(receive, pass);
     }
 

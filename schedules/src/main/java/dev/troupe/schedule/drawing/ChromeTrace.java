@@ -90,7 +90,8 @@ public final class ChromeTrace {
      * @param arguments the members of a JSON object
      */
     public void addSlice(String name, String category, Track track, long startNanos, long nanos, String arguments) {
-        events.add("{\"ph\":\"X\",\"name\":" + string(name) + ",\"cat\":" + string(category) + "," + track.json() + ",\"ts\":"
+        events.add("{\"ph\":\"X\",\"name\":" + string(name) + ",\"cat\":" + string(category) + "," + track.json()
+                + ",\"ts\":"
                 + micros(startNanos) + ",\"dur\":" + micros(nanos) + ",\"args\":{" + arguments + "}}");
     }
 

@@ -23,7 +23,8 @@ public record AddNormAndUpdate(boolean gathers) implements LoweringPass {
     @Override
     public Plan apply(Plan plan) {
         if (plan.overlapsSteps()) {
-            Plan measured = StepTail.behindGradients(plan, (stage, step) -> List.of(new Action(stage, Kind.NORM, step)));
+            Plan measured = StepTail.behindGradients(plan,
+                    (stage, step) -> List.of(new Action(stage, Kind.NORM, step)));
             return gathers
                     ? StepTail.behindUpdates(measured, (stage, step) -> List.of(new Action(stage, Kind.UNSHARD, step)))
                     : measured;

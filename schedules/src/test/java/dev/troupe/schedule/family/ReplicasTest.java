@@ -155,7 +155,9 @@ class ReplicasTest {
         Certificate two = certify(new AddTransfers().apply(of(2, 3).plan(2, 1, 12)));
         assertEquals(12, two.messagesPerEdge().size());
         two.messagesPerEdge().forEach((edge, count) -> assertEquals(2, count, edge.toString()));
-        assertEquals(List.of(new StageEdge(0, 0, 1, 1), new StageEdge(1, 1, 0, 0), new StageEdge(0, 0, 2, 1), new StageEdge(2, 1, 0, 0)),
+        assertEquals(
+                List.of(new StageEdge(0, 0, 1, 1), new StageEdge(1, 1, 0, 0), new StageEdge(0, 0, 2, 1),
+                        new StageEdge(2, 1, 0, 0)),
                 certify(new AddTransfers().apply(of(1, 2).plan(2, 1, 12))).messagesPerEdge().keySet().stream()
                         .sorted((left, right) -> Integer.compare(left.fromRank() + left.toRank(),
                                 right.fromRank() + right.toRank()))

@@ -35,8 +35,8 @@ import java.util.List;
  * {@link BoundaryTensors#release}.
  *
  * <p>Thread rule: one thread at a time, the engine's, except for {@link BoundaryTensors#release} and the plain getters,
- * which may be called from any thread. Calls out of order raise {@link IllegalStateException} with stage and microbatch: the plan or its walker
- * is wrong. After a failed call of a microbatch the only valid call is {@link #close}.
+ * which may be called from any thread. Calls out of order raise {@link IllegalStateException} with stage and microbatch: the
+ * plan or its walker is wrong. After a failed call of a microbatch the only valid call is {@link #close}.
  */
 public final class Stage implements AutoCloseable {
     private final int index;

@@ -73,7 +73,8 @@ class LateStagesTest {
     }
 
     /** Returns the results of a few steps: weights by name, and the losses and norms under another. */
-    private static Map<String, double[]> train(StageGolden golden, Partition partition, Order order, Recompute recompute,
+    private static Map<String, double[]> train(StageGolden golden, Partition partition, Order order,
+            Recompute recompute,
             Shares shares) {
         try (NaivePipeline pipeline = new NaivePipeline(golden, partition, 2, golden.initial, recompute,
                 DropoutSettings.NONE, DataType.FLOAT64, shares)) {

@@ -145,7 +145,8 @@ class OptimizerStepTest {
     /** A tensor-parallel rank has parts of matrices. */
     @Test
     void shouldRefuseMuonOnPartsOfMatrices() {
-        try (StageGolden golden = new StageGolden(StageGolden.UNTIED); Engine engine = new ReferenceEngine(DataType.FLOAT64)) {
+        try (StageGolden golden = new StageGolden(StageGolden.UNTIED);
+                Engine engine = new ReferenceEngine(DataType.FLOAT64)) {
             StageSettings settings = new StageSettings(1, golden.sequenceLength, 1,
                     new Optimizer.Muon(0.95, new Optimizer.AdamW(0.9, 0.99, 1e-8, DECAY)));
             TensorShare share = new TensorShare(new InMemoryGroup(2).member(0, engine), false);

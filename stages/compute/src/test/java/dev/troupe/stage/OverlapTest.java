@@ -117,7 +117,8 @@ class OverlapTest {
     @Test
     void shouldRefuseFeedbackWithoutAnError() {
         StageSettings settings = new StageSettings(1, 8, 4, new Optimizer.ErrorFeedback(new Optimizer.Sgd(0)));
-        try (StageGolden golden = new StageGolden(StageGolden.DELAYED); Engine engine = new ReferenceEngine(DataType.FLOAT64)) {
+        try (StageGolden golden = new StageGolden(StageGolden.DELAYED);
+                Engine engine = new ReferenceEngine(DataType.FLOAT64)) {
             assertEquals(
                     "error feedback corrects a delay of one update, but gradients of this stage are 0 updates old: leave it"
                             + " out, or take another schedule",
@@ -228,7 +229,8 @@ class OverlapTest {
     @Test
     void shouldRefuseToOverlapIfRanksShareOutGradients() {
         StageSettings settings = new StageSettings(1, 8, 4, new Optimizer.Sgd(0)).with(new Overlap(2, 2));
-        try (StageGolden golden = new StageGolden(StageGolden.DELAYED); Engine engine = new ReferenceEngine(DataType.FLOAT64)) {
+        try (StageGolden golden = new StageGolden(StageGolden.DELAYED);
+                Engine engine = new ReferenceEngine(DataType.FLOAT64)) {
             DataShare two = new DataShare(new InMemoryGroup(2).member(0, engine), Zero.GRADIENTS, Runnable::run);
             assertEquals(
                     "a rank has a share of each gradient, or of each weight, but steps overlap: their ranks keep whole sums of"

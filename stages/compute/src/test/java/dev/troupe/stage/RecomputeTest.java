@@ -135,7 +135,8 @@ class RecomputeTest {
         }
     }
 
-    private static Steps train(StageGolden golden, int stageCount, int microbatchSize, Order order, Recompute recompute) {
+    private static Steps train(StageGolden golden, int stageCount, int microbatchSize, Order order,
+            Recompute recompute) {
         return train(golden, stageCount, microbatchSize, order, recompute, 0);
     }
 

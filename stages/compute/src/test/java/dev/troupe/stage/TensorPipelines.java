@@ -40,7 +40,8 @@ final class TensorPipelines implements Training, AutoCloseable {
     final List<InMemoryGroup> dataGroups = new ArrayList<>();
 
     /** The settings of a run apart from its layout. */
-    record Setup(StageGolden golden, WeightSource source, int microbatchSize, DataType parameterType, Recompute recompute,
+    record Setup(StageGolden golden, WeightSource source, int microbatchSize, DataType parameterType,
+            Recompute recompute,
             DropoutSettings dropout, Replay replay) {
         Setup(StageGolden golden, WeightSource source, int microbatchSize, DataType parameterType, Recompute recompute,
                 DropoutSettings dropout) {

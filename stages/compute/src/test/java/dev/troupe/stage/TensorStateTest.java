@@ -68,7 +68,8 @@ class TensorStateTest {
 
     @Test
     void shouldNameItsStateOnce() {
-        try (StageGolden golden = new StageGolden(StageGolden.TIED); TensorPipelines shared = pipelines(golden, 2, 2, true)) {
+        try (StageGolden golden = new StageGolden(StageGolden.TIED);
+                TensorPipelines shared = pipelines(golden, 2, 2, true)) {
             Stage stage = shared.ranks.getFirst().stages.getFirst();
             List<StateTensor> state = stage.state();
             shared.step(0, ORDER);
@@ -78,7 +79,8 @@ class TensorStateTest {
 
     @Test
     void shouldTakeBackTheSlicesOfItsOwn() {
-        try (StageGolden golden = new StageGolden(StageGolden.TIED); TensorPipelines shared = pipelines(golden, 2, 2, true)) {
+        try (StageGolden golden = new StageGolden(StageGolden.TIED);
+                TensorPipelines shared = pipelines(golden, 2, 2, true)) {
             List<Map<String, double[]>> saved = shared.ranks.stream().map(rank -> rank.values(Stage::state)).toList();
             shared.step(0, ORDER);
             for (int rank = 0; rank < 2; rank++) {
@@ -93,7 +95,8 @@ class TensorStateTest {
 
     @Test
     void shouldPutGradientsOfAllRanksTogether() {
-        try (StageGolden golden = new StageGolden(StageGolden.TIED); TensorPipelines shared = pipelines(golden, 2, 4, false)) {
+        try (StageGolden golden = new StageGolden(StageGolden.TIED);
+                TensorPipelines shared = pipelines(golden, 2, 4, false)) {
             shared.gradients(0, ORDER);
             SliceAssembly assembly = new SliceAssembly();
             shared.ranks.forEach(rank -> rank.forEach(Stage::gradients, (named, values) -> {
@@ -114,7 +117,8 @@ class TensorStateTest {
 
     @Test
     void shouldRefuseFilesThatAreNotAllOfThem() {
-        try (StageGolden golden = new StageGolden(StageGolden.TIED); TensorPipelines shared = pipelines(golden, 1, 2, false)) {
+        try (StageGolden golden = new StageGolden(StageGolden.TIED);
+                TensorPipelines shared = pipelines(golden, 1, 2, false)) {
             List<SafeTensors> files = write(shared);
             String missing = assertThrows(WeightException.class,
                     () -> ShardedWeights.of("the test", files.subList(0, 1))).getMessage();

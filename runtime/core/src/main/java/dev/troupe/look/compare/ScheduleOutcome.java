@@ -16,7 +16,8 @@ import java.util.List;
  * @param agreement the comparison of its losses with the first schedule's, as text
  * @param measuredTimeline the measured step with the time nearest to the median
  */
-public record ScheduleOutcome(Contestant contestant, String engine, Prediction prediction, Figures measured, StepTime stepTime,
+public record ScheduleOutcome(Contestant contestant, String engine, Prediction prediction, Figures measured,
+        StepTime stepTime,
         List<Double> seconds, ControlTime control, List<Double> losses, String agreement, Timeline measuredTimeline) {
     public ScheduleOutcome {
         seconds = List.copyOf(seconds);

@@ -5,7 +5,6 @@ import dev.troupe.protocol.node.NodeCommand;
 import dev.troupe.protocol.node.NodeEvent;
 import dev.troupe.protocol.node.NodeMachine;
 import dev.troupe.run.actor.supervision.FatalErrors;
-import dev.troupe.run.setup.NodeSetup;
 import java.nio.file.Path;
 import org.apache.pekko.actor.typed.ActorRef;
 import org.apache.pekko.actor.typed.Behavior;

@@ -5,7 +5,6 @@ import dev.troupe.protocol.node.NodeCommand;
 import dev.troupe.protocol.node.NodeEvent;
 import dev.troupe.protocol.run.RunEvent;
 import dev.troupe.run.news.RunOutcome;
-import dev.troupe.run.setup.NodeSetup;
 import dev.troupe.run.setup.RunPosition;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;

@@ -14,7 +14,7 @@ import dev.troupe.protocol.run.RunEvent;
 import dev.troupe.protocol.watch.RankStatus;
 import dev.troupe.rank.ActionRequest;
 import dev.troupe.rank.RankResources;
-import dev.troupe.rank.trace.RankTelemetry;
+import dev.troupe.rank.RankTelemetry;
 import dev.troupe.run.news.EventLog;
 import dev.troupe.schedule.Action;
 import dev.troupe.transport.TransportFault;
@@ -111,6 +111,21 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     record BreakDown(RuntimeException failure) implements Command {
     }
 
+    /** The phase of a rank outside its row. */
+    private sealed interface Phase {
+        /** These stages still load their weights. */
+        record Loading(Set<Integer> stages) implements Phase {
+        }
+
+        /** The rank walks its row, or waits for a pass. */
+        record Walking() implements Phase {
+        }
+
+        /** The stages write the rank's part of a checkpoint, between two passes. */
+        record WritingCheckpoint() implements Phase {
+        }
+    }
+
     private static final int MOST_CALLS = 40;
 
     private final RankResources rank;
@@ -122,7 +137,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     private final RankTelemetry telemetry;
     private final StepsInProgress steps;
 
-    private RankPhase phase;
+    private Phase phase;
     private Pass pass;
     private long orders;
     private long moves;
@@ -151,7 +166,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
             stages.put(stage, actor);
             context.watch(actor);
         }
-        this.phase = new RankPhase.Loading(new HashSet<>(rank.stages()));
+        this.phase = new Phase.Loading(new HashSet<>(rank.stages()));
     }
 
     /** Spawns the rank's stages, and reports to the coordinator when they have their weights. */
@@ -189,9 +204,9 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
 
     private Behavior<Command> onStageReady(StageReady ready) {
         moves++;
-        if (phase instanceof RankPhase.Loading(Set<Integer> loading) && loading.remove(ready.stage())
+        if (phase instanceof Phase.Loading(Set<Integer> loading) && loading.remove(ready.stage())
                 && loading.isEmpty()) {
-            phase = new RankPhase.Walking();
+            phase = new Phase.Walking();
             EventLog.ofRank(rank.incarnation(), step(), "is ready with stages " + rank.stages());
             return take(new RankEvent.EpochEntered(epoch));
         }
@@ -201,7 +216,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     /** Enters an epoch; a rank is ready in it only when it also has its weights. */
     private Behavior<Command> onEpochBegun(EpochBegun begun) {
         epoch = begun.epoch();
-        return phase instanceof RankPhase.Loading ? this : take(new RankEvent.EpochEntered(epoch));
+        return phase instanceof Phase.Loading ? this : take(new RankEvent.EpochEntered(epoch));
     }
 
     private Behavior<Command> startPass(StartPass start) {
@@ -250,7 +265,7 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     }
 
     private Behavior<Command> writeCheckpoint(long stepsDone) {
-        phase = new RankPhase.WritingCheckpoint();
+        phase = new Phase.WritingCheckpoint();
         List<ActorRef<StageActor.Command>> inOrder = List.copyOf(stages.values());
         inOrder.getFirst().tell(new StageActor.WriteCheckpoint(stepsDone, List.of(),
                 inOrder.subList(1, inOrder.size())));
@@ -259,13 +274,13 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
 
     private Behavior<Command> onCheckpointAnswered(CheckpointAnswered answered) {
         moves++;
-        phase = new RankPhase.Walking();
+        phase = new Phase.Walking();
         tellCoordinator(answered.answer());
         return this;
     }
 
     private Behavior<Command> onReportStatus(ReportStatus ask) {
-        boolean isAtIt = machine.isComputing() || !(phase instanceof RankPhase.Walking);
+        boolean isAtIt = machine.isComputing() || !(phase instanceof Phase.Walking);
         boolean waitsForGroup = rank.pulse().waits();
         long allMoves = moves + rank.pulse().beats();
         List<String> stack = isAtIt && allMoves == reportedMoves
@@ -281,9 +296,9 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
 
     private String situation() {
         return switch (phase) {
-            case RankPhase.Loading(Set<Integer> loading) -> "loading the weights of stages " + loading;
-            case RankPhase.Walking() -> machine.situation();
-            case RankPhase.WritingCheckpoint() -> "writing its part of a checkpoint";
+            case Phase.Loading(Set<Integer> loading) -> "loading the weights of stages " + loading;
+            case Phase.Walking() -> machine.situation();
+            case Phase.WritingCheckpoint() -> "writing its part of a checkpoint";
         };
     }
 

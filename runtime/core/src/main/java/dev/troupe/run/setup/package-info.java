@@ -1,5 +1,5 @@
 /**
- * The setups of a run's actors: settings, files, limits, reports and neighbours, each made once before an actor starts. No
- * actor in it.
+ * The setups of a run's actors: settings, files, limits, reports, neighbours and position, each made once before an actor
+ * starts. It has no actor.
  */
 package dev.troupe.run.setup;

@@ -67,7 +67,8 @@ class FullDiskTest {
         CheckpointSamples.write(store, 10, 2, 1);
         partsLeft = 1;
         store.writePart(20, 0, CheckpointSamples.tensors(0, 5));
-        String why = assertThrows(CheckpointException.class, () -> store.writePart(20, 1, CheckpointSamples.tensors(1, 5)))
+        String why = assertThrows(CheckpointException.class,
+                () -> store.writePart(20, 1, CheckpointSamples.tensors(1, 5)))
                 .getMessage();
         assertTrue(why.startsWith("cannot write " + run) && why.endsWith(".safetensors: No space left on device"), why);
         store.abandon(20);

@@ -21,7 +21,6 @@ import dev.troupe.rank.group.NodeGroups;
 import dev.troupe.rank.snapshot.Snapshots;
 import dev.troupe.run.news.RunOutcome;
 import dev.troupe.run.setup.Neighbours;
-import dev.troupe.run.setup.NodeSetup;
 import dev.troupe.run.setup.RunPosition;
 import dev.troupe.schedule.family.Schedules;
 import dev.troupe.stage.StageSettings;

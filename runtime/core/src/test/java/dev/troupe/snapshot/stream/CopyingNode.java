@@ -38,7 +38,8 @@ final class CopyingNode implements AutoCloseable {
     CopyingNode(int self, Host machine, int receiverId, boolean shares, List<Endpoint> endpoints) {
         snapshots = new Snapshots(shares);
         copies = StreamedCopies.connect(new NodeMap(self, List.of(0, 1, 2), endpoints, Set.of()),
-                TransportSettings.defaults(), machine.directory(), Optional.empty(), snapshots, this::onCopied, receiverId);
+                TransportSettings.defaults(), machine.directory(), Optional.empty(), snapshots, this::onCopied,
+                receiverId);
     }
 
     private void onCopied(int rank, int stage, long stepsDone) {

@@ -74,7 +74,8 @@ class StreamedCopiesTest {
     private static void await(BooleanSupplier condition, String what) {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(CopyingNode.PATIENCE_SECONDS);
         while (!condition.getAsBoolean()) {
-            assertTrue(System.nanoTime() - deadline < 0, "not within " + CopyingNode.PATIENCE_SECONDS + " seconds: " + what);
+            assertTrue(System.nanoTime() - deadline < 0,
+                    "not within " + CopyingNode.PATIENCE_SECONDS + " seconds: " + what);
             LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
         }
     }

@@ -23,7 +23,8 @@ class LossScaleOfRunTest {
                 new RunCommand.CommitStep(
                         new StepResult(0, 2, Double.POSITIVE_INFINITY, 0.5, 65536, true, Traffic.NONE),
                         new Commit(1, LossScale.dynamic(7).afterSkip(65536))),
-                new RunCommand.StartPass(new Pass(1, Pass.Kind.TRAINING, 32768), RunMachineTest.ALL)), updated(machine, 0));
+                new RunCommand.StartPass(new Pass(1, Pass.Kind.TRAINING, 32768), RunMachineTest.ALL)),
+                updated(machine, 0));
         // A norm of 5 once the scale is undone.
         assertEquals(new WeightUpdate(1, 0.5, 0x1p-15, 8, false, 32768), update(machine, 1, 25 * 0x1p30));
         assertEquals(new RunCommand.StartPass(new Pass(2, Pass.Kind.TRAINING, 32768), RunMachineTest.ALL),

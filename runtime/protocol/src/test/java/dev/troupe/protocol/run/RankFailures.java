@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 
-/** The reports of failed ranks on their way to the coordinator; those of one rank arrive in their order. */
+/** The reports of failed ranks on their way to the coordinator; each rank's reports arrive in their order. */
 final class RankFailures {
     private final SimulatedCluster cluster;
     private final List<Deque<SimulatedRank>> reports = new ArrayList<>();

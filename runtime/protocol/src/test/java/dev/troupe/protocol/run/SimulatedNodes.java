@@ -48,7 +48,8 @@ final class SimulatedNodes {
     Optional<SimulatedNode> receiverOf(Edge edge) {
         SimulatedNode last = null;
         for (SimulatedNode node : all) {
-            if (node.transport().receivesFor(edge.toRank()) && (last == null || isLater(node.transport(), last.transport()))) {
+            if (node.transport().receivesFor(edge.toRank())
+                    && (last == null || isLater(node.transport(), last.transport()))) {
                 last = node;
             }
         }

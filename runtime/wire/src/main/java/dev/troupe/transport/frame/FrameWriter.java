@@ -42,7 +42,8 @@ public final class FrameWriter {
      * Writes the header of a fragment, {@link #FRAGMENT_HEADER_BYTES} bytes. If payloads are checked, the payload must
      * already follow it.
      */
-    public void fragment(MutableDirectBuffer buffer, int offset, MessageId id, int number, Tensor tensor, long tensorOffset,
+    public void fragment(MutableDirectBuffer buffer, int offset, MessageId id, int number, Tensor tensor,
+            long tensorOffset,
             int length) {
         write(buffer, offset, id, number, tensor, tensorOffset, length);
         seal(buffer, offset, FRAGMENT_HEADER_BYTES + (checksPayload ? length : 0), FragmentEncoder.BLOCK_LENGTH,

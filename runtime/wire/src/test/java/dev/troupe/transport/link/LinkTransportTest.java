@@ -281,7 +281,8 @@ class LinkTransportTest {
                 frames++;
             }
             // And well-formed ones that must not be believed.
-            Samples.offer(publication, Samples.fragment(writer, new MessageId(0, 0, Samples.edge(0, 9), 0), source, 0, 2000));
+            Samples.offer(publication,
+                    Samples.fragment(writer, new MessageId(0, 0, Samples.edge(0, 9), 0), source, 0, 2000));
             Samples.offer(publication, Samples.fragment(writer, Samples.id(Samples.edge(1, 2), 0), source, 0, 2000));
             frames += 2;
         }

@@ -66,7 +66,8 @@ final class SequenceFilters {
         filters.put("min", (value, arguments) -> extreme("min", value, arguments));
         filters.put("max", (value, arguments) -> extreme("max", value, arguments));
         filters.put("attr",
-                (value, arguments) -> AttributeLookup.attributeAlone(value, arguments.bind("attr", 1, "name").text(0, null)));
+                (value, arguments) -> AttributeLookup.attributeAlone(value,
+                        arguments.bind("attr", 1, "name").text(0, null)));
     }
 
     private static Object firstOf(Iterator<Object> elements) {

@@ -166,7 +166,8 @@ final class TextFilters {
             return value;
         }
         String text = plain("truncate", value);
-        String cut = (String) AttributeLookup.slice(text, None.NONE, BigInteger.valueOf((long) length - endLength), None.NONE);
+        String cut = (String) AttributeLookup.slice(text, None.NONE, BigInteger.valueOf((long) length - endLength),
+                None.NONE);
         int space = bound.isTrue(1, false) ? -1 : cut.lastIndexOf(' ');
         return (space < 0 ? cut : cut.substring(0, space)) + end;
     }

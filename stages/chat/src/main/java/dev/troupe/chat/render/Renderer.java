@@ -68,7 +68,8 @@ final class Renderer {
     private End run(Statement statement, Scope scope, StringBuilder output) {
         switch (statement) {
             case Statement.Text text -> append(output, text.text());
-            case Statement.Print print -> append(output, Printing.printed(ExpressionEvaluator.value(print.value(), scope)));
+            case Statement.Print print ->
+                append(output, Printing.printed(ExpressionEvaluator.value(print.value(), scope)));
             case Statement.For loop -> {
                 return loop(loop, scope, output);
             }
@@ -88,7 +89,8 @@ final class Renderer {
             case Statement.Macro macro -> scope.set(macro.name(), new Macro(this, depth, analysis.macro(macro), scope));
             case Statement.CallBlock call -> {
                 Macro caller = new Macro(this, depth, analysis.macro(call), scope);
-                append(output, Printing.printed(ExpressionEvaluator.chain(call.call(), scope, Map.of("caller", caller))));
+                append(output,
+                        Printing.printed(ExpressionEvaluator.chain(call.call(), scope, Map.of("caller", caller))));
             }
             case Statement.Generation generation -> {
                 Macro body = new Macro(this, depth, analysis.macro(generation), scope);

@@ -56,7 +56,9 @@ class RefusedConfigTest {
     void shouldRefuseAConfigurationThatIsNotJson() throws Exception {
         Path config = directory.resolve("config.json");
         HuggingFaceModelTest.copyConfig(directory, text -> text.substring(0, 20));
-        assertTrue(HuggingFaceModelTest.refusal(directory).startsWith(config + " must be JSON with unique keys: line 2, column 19: "),
+        assertTrue(
+                HuggingFaceModelTest.refusal(directory)
+                        .startsWith(config + " must be JSON with unique keys: line 2, column 19: "),
                 HuggingFaceModelTest.refusal(directory));
         HuggingFaceModelTest.copyConfig(directory, _ -> "");
         assertEquals(config + " must hold one JSON object, but holds nothing", HuggingFaceModelTest.refusal(directory));

@@ -1,8 +1,10 @@
-package dev.troupe.run.setup;
+package dev.troupe.run.actor;
 
 import dev.troupe.protocol.WarmUpReport;
 import dev.troupe.rank.NodeContext;
 import dev.troupe.run.news.RunOutcome;
+import dev.troupe.run.setup.Neighbours;
+import dev.troupe.run.setup.RunPosition;
 import dev.troupe.transport.Transport;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -13,7 +15,7 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
- * The identity and the resources of the actor of a node.
+ * The identity and the resources of a {@link NodeActor}.
  *
  * @param name its name in the run
  * @param keys the properties that must be the same on all nodes of a run, by name: version, plan, configuration

@@ -1,4 +1,4 @@
-package dev.troupe.rank;
+package dev.troupe.rank.bits;
 
 import dev.troupe.weights.SafeTensorsWriter;
 import dev.troupe.weights.SliceAssembly;

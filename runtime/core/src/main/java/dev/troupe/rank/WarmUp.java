@@ -1,7 +1,6 @@
-package dev.troupe.rank.warmup;
+package dev.troupe.rank;
 
 import dev.troupe.plan.error.Reason;
-import dev.troupe.rank.NodeContext;
 import dev.troupe.rank.snapshot.Snapshots;
 import java.time.Duration;
 import java.util.List;

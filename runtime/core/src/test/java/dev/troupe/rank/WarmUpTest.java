@@ -1,4 +1,4 @@
-package dev.troupe.rank.warmup;
+package dev.troupe.rank;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -12,7 +12,6 @@ import dev.troupe.optimizer.Optimizer;
 import dev.troupe.parallel.Zero;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.protocol.Pass;
-import dev.troupe.rank.NodeContext;
 import dev.troupe.rank.group.RankGroups;
 import dev.troupe.rank.snapshot.Snapshots;
 import dev.troupe.run.actor.SmallRun;

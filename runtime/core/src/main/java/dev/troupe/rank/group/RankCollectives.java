@@ -1,4 +1,4 @@
-package dev.troupe.rank;
+package dev.troupe.rank.group;
 
 import dev.troupe.collective.CollectiveGroup;
 import dev.troupe.collective.Reduction;
@@ -8,21 +8,19 @@ import dev.troupe.parallel.DataShare;
 import dev.troupe.parallel.TensorShare;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.protocol.Incarnation;
-import dev.troupe.rank.group.EngineGroup;
-import dev.troupe.rank.group.RankGroups;
 import dev.troupe.rank.pulse.Pulse;
 import dev.troupe.rank.pulse.WatchedGroup;
 import java.util.Optional;
 
 /** The process groups of one incarnation of a rank, with its thread of exchanges. Thread rule: any thread. */
-final class RankCollectives {
+public final class RankCollectives {
     private final TrainingPlan plan;
     private final Engine engine;
     private final Optional<CollectiveGroup> tensor;
     private final Optional<CollectiveGroup> data;
     private final ExchangeThread thread;
 
-    RankCollectives(RankGroups groups, Incarnation rank, TrainingPlan plan, Engine engine, Pulse pulse) {
+    public RankCollectives(RankGroups groups, Incarnation rank, TrainingPlan plan, Engine engine, Pulse pulse) {
         this.plan = plan;
         this.engine = engine;
         this.tensor = join(groups, GroupKind.TENSOR, rank, pulse);
@@ -35,37 +33,37 @@ final class RankCollectives {
     }
 
     /** Returns the tensor-parallel group; empty if the rank is alone in it. */
-    Optional<CollectiveGroup> tensor() {
+    public Optional<CollectiveGroup> tensor() {
         return tensor;
     }
 
-    ExchangeThread thread() {
+    public ExchangeThread thread() {
         return thread;
     }
 
     /** Returns the rank's share of each layer, for the rank's engine. */
-    TensorShare tensorShare() {
+    public TensorShare tensorShare() {
         return tensor.map(group -> new TensorShare(new EngineGroup(group, engine, thread::waited),
                 plan.sharesSequence())).orElse(TensorShare.ALL);
     }
 
     /** Returns the rank's share of the state that its data-parallel group has in common. */
-    DataShare dataShare() {
+    public DataShare dataShare() {
         Reduction sum = plan.stageSettings().roundsGradients() ? Reduction.SUM_OF_ROUNDED : Reduction.SUM;
         return data.map(group -> new DataShare(new EngineGroup(group, engine, sum), plan.zero(), thread))
                 .orElse(DataShare.ALL);
     }
 
-    long tensorBytesSent() {
+    public long tensorBytesSent() {
         return tensor.map(CollectiveGroup::bytesSent).orElse(0L);
     }
 
-    long dataBytesSent() {
+    public long dataBytesSent() {
         return data.map(CollectiveGroup::bytesSent).orElse(0L);
     }
 
     /** Ends the collectives of this rank, and thereby the collectives of the other members. */
-    void leave() {
+    public void leave() {
         tensor.ifPresent(CollectiveGroup::close);
         data.ifPresent(CollectiveGroup::close);
     }

@@ -1,4 +1,4 @@
-package dev.troupe.rank;
+package dev.troupe.rank.group;
 
 import dev.troupe.parallel.Aside;
 import java.util.concurrent.ExecutorService;
@@ -9,11 +9,11 @@ import java.util.concurrent.TimeUnit;
  * The thread on which a rank exchanges tensors with other ranks while its stages compute. It also adds up the time that the
  * stages wait for other ranks. Thread rule: {@link #waited} and {@link #waitedNanos} on the stages' thread; the rest on any.
  */
-final class ExchangeThread implements Aside {
+public final class ExchangeThread implements Aside {
     private final ExecutorService executor;
     private long waitedNanos;
 
-    ExchangeThread(int rank) {
+    public ExchangeThread(int rank) {
         executor = Executors
                 .newSingleThreadExecutor(Thread.ofPlatform().name("rank-" + rank + "-exchanges").daemon().factory());
     }
@@ -29,21 +29,21 @@ final class ExchangeThread implements Aside {
     }
 
     /** Returns the time that the stages have waited inside actions, in nanoseconds. */
-    long waitedNanos() {
+    public long waitedNanos() {
         return waitedNanos;
     }
 
     /** Accepts no more tasks; earlier ones still run. */
-    void shutDown() {
+    public void shutDown() {
         executor.shutdown();
     }
 
-    boolean hasEnded() {
+    public boolean hasEnded() {
         return executor.isTerminated();
     }
 
     /** Waits for the end after {@link #shutDown}; returns false if the thread still runs at the deadline. */
-    boolean awaitEnd(long deadlineNanos) {
+    public boolean awaitEnd(long deadlineNanos) {
         try {
             return executor.awaitTermination(deadlineNanos - System.nanoTime(), TimeUnit.NANOSECONDS);
         } catch (InterruptedException interrupted) {

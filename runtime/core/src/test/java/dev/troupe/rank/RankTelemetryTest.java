@@ -1,4 +1,4 @@
-package dev.troupe.rank.trace;
+package dev.troupe.rank;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -11,9 +11,6 @@ import dev.troupe.protocol.Incarnation;
 import dev.troupe.protocol.Pass;
 import dev.troupe.protocol.WeightUpdate;
 import dev.troupe.protocol.watch.StageTime;
-import dev.troupe.rank.ActionRequest;
-import dev.troupe.rank.RankResources;
-import dev.troupe.rank.StageWorker;
 import dev.troupe.rank.bits.RankBits;
 import dev.troupe.rank.idle.RankTimes;
 import dev.troupe.rank.warmup.WarmUpGroups;

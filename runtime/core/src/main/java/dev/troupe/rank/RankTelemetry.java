@@ -1,4 +1,4 @@
-package dev.troupe.rank.trace;
+package dev.troupe.rank;
 
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.protocol.Pass;
@@ -7,6 +7,8 @@ import dev.troupe.protocol.watch.StageTime;
 import dev.troupe.rank.bits.BitRecorder;
 import dev.troupe.rank.bits.RankBits;
 import dev.troupe.rank.idle.RankTimes;
+import dev.troupe.rank.trace.ComputeTimes;
+import dev.troupe.rank.trace.RankTrace;
 import dev.troupe.schedule.Action;
 import java.util.List;
 
@@ -40,7 +42,7 @@ public final class RankTelemetry {
     private final ComputeTimes times;
     private final Receiver receiver;
 
-    public RankTelemetry(int rank, TrainingPlan plan, RankTrace trace, BitRecorder bits, ComputeTimes.Shares lengths,
+    RankTelemetry(int rank, TrainingPlan plan, RankTrace trace, BitRecorder bits, ComputeTimes.Shares lengths,
             Receiver receiver) {
         this.plan = plan;
         this.rows = plan.rows();

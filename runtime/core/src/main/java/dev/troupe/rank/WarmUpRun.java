@@ -1,4 +1,4 @@
-package dev.troupe.rank.warmup;
+package dev.troupe.rank;
 
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.protocol.Incarnation;
@@ -9,12 +9,9 @@ import dev.troupe.protocol.WeightUpdate;
 import dev.troupe.protocol.rank.RankCommand;
 import dev.troupe.protocol.rank.RankEvent;
 import dev.troupe.protocol.rank.RankMachine;
-import dev.troupe.rank.ActionRequest;
-import dev.troupe.rank.NodeContext;
-import dev.troupe.rank.RankListener;
-import dev.troupe.rank.RankResources;
-import dev.troupe.rank.StageWorker;
 import dev.troupe.rank.snapshot.Snapshots;
+import dev.troupe.rank.warmup.WarmUpGroups;
+import dev.troupe.rank.warmup.WarmUpTransport;
 import dev.troupe.schedule.Action;
 import dev.troupe.transport.MessageId;
 import dev.troupe.transport.TransportFault;
