@@ -123,7 +123,7 @@ public final class ClusterRun {
             Behavior<TrainingCoordinator.Command> coordinator = coordinator(run, cluster, keys, leader, outcome, faults,
                     damage);
             actors = RunActors.own(ClusterSettings.systemName(cluster), SealedSerializer.sealed(
-                    ClusterSettings.of(cluster, self, mayForm, run.spec().faults())), node, guardian -> {
+                    ClusterSettings.of(cluster, self, mayForm, run.spec().faults()), key), node, guardian -> {
                         guardian.spawn(lost.follow(), "lost-nodes");
                         guardian.spawn(DeadNodes.follow(cluster, resources.connections(), position), "dead-nodes");
                         return OldestNode.of(guardian.getSystem(), coordinator);

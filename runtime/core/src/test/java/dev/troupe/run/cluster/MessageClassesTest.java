@@ -47,7 +47,7 @@ class MessageClassesTest {
         key = KeyFile.of(directory);
         Config settings = ConfigFactory.parseString("pekko.actor.provider = local")
                 .withFallback(ClusterSettings.of(cluster, cluster.node("a"), true, List.of()));
-        system = ActorSystems.create(Behaviors.empty(), "classes", SealedSerializer.sealed(settings),
+        system = ActorSystems.create(Behaviors.empty(), "classes", SealedSerializer.sealed(settings, key),
                 SealedSerializer.key(key));
         serializer = (SerializerWithStringManifest) SerializationExtension.get(system.classicSystem())
                 .serializerFor(Class.forName(ControlModule.messages().getFirst()));

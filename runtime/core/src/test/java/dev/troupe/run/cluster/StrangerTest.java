@@ -18,6 +18,9 @@ import dev.troupe.run.cluster.guard.KeyFile;
 import dev.troupe.run.cluster.guard.SealedSerializer;
 import dev.troupe.run.cluster.liveness.TwoNodes;
 import java.io.IOException;
+import java.net.Socket;
+import java.net.SocketException;
+import java.net.SocketTimeoutException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -133,13 +136,18 @@ class StrangerTest {
 
     private ActorSystem<?> start(Behavior<Void> guardian, Config settings) {
         ActorSystem<?> system = ActorSystems.create(guardian, ClusterSettings.systemName(cluster),
-                SealedSerializer.sealed(settings), SealedSerializer.key(KeyFile.of(directory)));
+                SealedSerializer.sealed(settings, KeyFile.of(directory)),
+                SealedSerializer.key(KeyFile.of(directory)));
         systems.add(system);
         return system;
     }
 
     private org.apache.pekko.actor.ActorSystem stranger(Config settings, boolean hasKey) {
-        Config own = hasKey ? SealedSerializer.sealed(settings) : settings;
+        RunKey key = KeyFile.of(directory);
+        // Without the key it has at least read the first bytes of a connection.
+        Config own = hasKey
+                ? SealedSerializer.sealed(settings, key)
+                : SealedSerializer.magic(key).withFallback(settings);
         BootstrapSetup setup = BootstrapSetup.create(Optional.empty(), Optional.of(own), Optional.empty());
         return org.apache.pekko.actor.ActorSystem.create(ClusterSettings.systemName(cluster), hasKey
                 ? ActorSystemSetup.create(setup, SealedSerializer.key(KeyFile.of(directory)))
@@ -220,6 +228,32 @@ class StrangerTest {
                 new Identify(2), Duration.ofSeconds(PATIENCE_SECONDS)).toCompletableFuture()
                 .get(PATIENCE_SECONDS, TimeUnit.SECONDS);
         assertTrue(found.getActorRef().isPresent());
+    }
+
+    /** A frame of -4 bytes, on each of Pekko's streams. It is read for ever if the connection does not end. */
+    @Test
+    void shouldEndConnectionsThatBeginWithOtherBytes() throws Exception {
+        cluster = TwoNodes.find();
+        ActorSystem<?> node = start(Behaviors.empty(), settings("a", Optional.empty()));
+        awaitUp(node, 1);
+        NodeSpec a = cluster.node("a");
+        for (int stream = 1; stream <= 3; stream++) {
+            try (Socket stranger = new Socket(a.host(), a.controlPort())) {
+                stranger.setSoTimeout((int) TimeUnit.SECONDS.toMillis(PATIENCE_SECONDS));
+                stranger.getOutputStream().write(new byte[]{'A', 'K', 'K', 'A', (byte) stream, -4, -1, -1, -1});
+                assertTrue(isClosed(stranger), "stream " + stream + " is open after a frame of -4 bytes");
+            }
+        }
+    }
+
+    private static boolean isClosed(Socket stranger) throws IOException {
+        try {
+            return stranger.getInputStream().read() < 0;
+        } catch (SocketTimeoutException _) {
+            return false;
+        } catch (SocketException _) {
+            return true;
+        }
     }
 
     @Test

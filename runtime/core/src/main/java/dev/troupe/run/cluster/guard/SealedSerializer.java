@@ -26,6 +26,7 @@ public final class SealedSerializer extends SerializerWithStringManifest {
     private static final String INSIDE = "troupe.sealed";
     /** Java's own serialization, which is off: Pekko replaces it by one that refuses. */
     private static final String JAVA = "java";
+    private static final int MAGIC_BYTES = 4;
 
     private final Serializer inside;
     private final RunKey key;
@@ -50,7 +51,21 @@ public final class SealedSerializer extends SerializerWithStringManifest {
         return new Key(key);
     }
 
-    public static Config sealed(Config settings) {
+    /**
+     * Returns the first bytes of each connection, which follow from the key. Pekko ends a connection with others at once,
+     * and trusts the lengths of the frames after them: one of -4 is read again and again, for ever.
+     */
+    public static Config magic(RunKey key) {
+        byte[] proof = key.proof("magic", new byte[0], 0);
+        StringBuilder magic = new StringBuilder();
+        for (int i = 0; i < MAGIC_BYTES; i++) {
+            magic.append((char) (proof[i] & 0x7f)); // one byte of UTF-8
+        }
+        return ConfigFactory.parseMap(Map.of("pekko.remote.artery.advanced.tcp-magic", List.of(magic.toString())));
+    }
+
+    /** Returns the settings of a node with sealed messages; the actor system also needs the {@link #key}. */
+    public static Config sealed(Config settings, RunKey key) {
         Map<String, Object> sealed = new HashMap<>();
         settings.getObject(SERIALIZERS).forEach((name, inside) -> {
             if (!name.equals(JAVA)) {
@@ -58,7 +73,7 @@ public final class SealedSerializer extends SerializerWithStringManifest {
                 sealed.put(INSIDE + ".\"" + name + '"', inside.unwrapped());
             }
         });
-        return ConfigFactory.parseMap(sealed).withFallback(settings);
+        return ConfigFactory.parseMap(sealed).withFallback(magic(key)).withFallback(settings);
     }
 
     /** Creates a serializer by the constructor that it has, as Pekko does. */
