@@ -30,6 +30,8 @@ final class LinkExchange implements TransportListener, AutoCloseable {
     private static final MessageKind SIGNAL = MessageKind.GRADIENT;
     private static final MessageKind MESSAGE = MessageKind.ACTIVATION;
     private static final int SIGNALS_IN_FLIGHT = 8;
+    /** In place of a number: nothing lands any more. */
+    private static final long ENDED = -1;
 
     private final List<String> names;
     private final int self;
@@ -116,7 +118,7 @@ final class LinkExchange implements TransportListener, AutoCloseable {
 
     private long next(int from, MessageKind kind) throws InterruptedException {
         Long number = landed.get(new Edge(from, self, 0, kind)).poll(patience.toMillis(), TimeUnit.MILLISECONDS);
-        if (number == null) {
+        if (number == null || number == ENDED) {
             throw late(from, " has sent nothing to ");
         }
         return number;
@@ -147,6 +149,9 @@ final class LinkExchange implements TransportListener, AutoCloseable {
     @Override
     public void onFault(TransportFault what) {
         fault = Optional.of(what.sentence());
+        if (what instanceof TransportFault.TransportEnded) {
+            landed.values().forEach(queue -> queue.add(ENDED));
+        }
     }
 
     /** Closes the transport, which uses the tensors, then the tensors. */
