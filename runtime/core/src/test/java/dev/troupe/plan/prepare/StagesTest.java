@@ -113,6 +113,7 @@ class StagesTest {
         assertEquals(planned.plan().training(), sized.planned().plan().training());
         assertEquals(planned.plan().validation(), sized.planned().plan().validation());
         assertEquals(planned.plan().stageSettings(), sized.planned().plan().stageSettings());
+        assertEquals(planned.engine().ranksOfMachine(), sized.planned().engine().ranksOfMachine());
         assertEquals(planned.engine().settings().threads(), sized.planned().engine().settings().threads());
         assertEquals(planned.opened().batches().sequenceLength(), sized.planned().opened().batches().sequenceLength());
         assertEquals(planned.opened().batches().globalBatchSize(),
