@@ -6,7 +6,7 @@ import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import dev.troupe.engine.provider.EngineProvider;
 import dev.troupe.engine.provider.EngineSettings;
-import dev.troupe.look.compare.PairedRatio;
+import dev.troupe.look.figure.PairedRatio;
 import dev.troupe.plan.prepare.EngineChoice;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;

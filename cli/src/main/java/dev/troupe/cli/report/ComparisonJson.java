@@ -6,9 +6,9 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.troupe.config.RunSpec;
 import dev.troupe.look.compare.Figures;
-import dev.troupe.look.compare.PairedRatio;
 import dev.troupe.look.compare.ScheduleOutcome;
-import dev.troupe.look.compare.StepTime;
+import dev.troupe.look.figure.PairedRatio;
+import dev.troupe.look.figure.StepTime;
 import java.util.List;
 
 /** The outcomes of a comparison for a program to read. Times are seconds, sizes bytes, bubbles shares of 1. */

@@ -2,7 +2,7 @@ package dev.troupe.cli.report;
 
 import dev.troupe.config.RunSpec;
 import dev.troupe.look.compare.ScheduleOutcome;
-import dev.troupe.look.compare.StepTime;
+import dev.troupe.look.figure.StepTime;
 import dev.troupe.schedule.drawing.SvgDrawing;
 import dev.troupe.schedule.drawing.TimeScale;
 import dev.troupe.schedule.timeline.Timeline;

@@ -2,9 +2,9 @@ package dev.troupe.cli.report;
 
 import dev.troupe.look.compare.ControlTime;
 import dev.troupe.look.compare.Figures;
-import dev.troupe.look.compare.PairedRatio;
 import dev.troupe.look.compare.ScheduleOutcome;
-import dev.troupe.look.compare.StepTime;
+import dev.troupe.look.figure.PairedRatio;
+import dev.troupe.look.figure.StepTime;
 import java.util.List;
 import java.util.Locale;
 

@@ -1,8 +1,8 @@
 package dev.troupe.cli.report;
 
 import dev.troupe.config.RunSpec;
-import dev.troupe.look.compare.PairedRatio;
 import dev.troupe.look.compare.ScheduleOutcome;
+import dev.troupe.look.figure.PairedRatio;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;

@@ -7,7 +7,7 @@ import dev.troupe.config.RunSpecReader;
 import dev.troupe.look.compare.Contestant;
 import dev.troupe.look.compare.Figures;
 import dev.troupe.look.compare.ScheduleOutcome;
-import dev.troupe.look.compare.StepTime;
+import dev.troupe.look.figure.StepTime;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.DoubleStream;

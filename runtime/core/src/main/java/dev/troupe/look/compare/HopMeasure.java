@@ -1,5 +1,6 @@
 package dev.troupe.look.compare;
 
+import dev.troupe.look.figure.MedianOfMeans;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.simulator.Hop;
 import dev.troupe.schedule.timeline.Span;

@@ -1,6 +1,7 @@
 package dev.troupe.look.compare;
 
 import dev.troupe.engine.provider.Work;
+import dev.troupe.look.figure.StepTime;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.plan.prepare.EngineChoice;
 import dev.troupe.schedule.Action;

@@ -1,5 +1,7 @@
 package dev.troupe.look.compare;
 
+import dev.troupe.look.figure.PairedRatio;
+import dev.troupe.look.figure.StepTime;
 import dev.troupe.schedule.timeline.Timeline;
 import java.util.List;
 

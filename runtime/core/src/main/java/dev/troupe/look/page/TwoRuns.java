@@ -3,7 +3,7 @@ package dev.troupe.look.page;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.troupe.look.compare.PairedRatio;
+import dev.troupe.look.figure.PairedRatio;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

@@ -2,6 +2,7 @@ package dev.troupe.look.compare;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import dev.troupe.look.figure.StepTime;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.simulator.Hop;
 import dev.troupe.schedule.timeline.Span;

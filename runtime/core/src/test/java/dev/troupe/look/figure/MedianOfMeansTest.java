@@ -1,4 +1,4 @@
-package dev.troupe.look.compare;
+package dev.troupe.look.figure;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;

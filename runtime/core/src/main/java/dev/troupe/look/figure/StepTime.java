@@ -1,16 +1,16 @@
-package dev.troupe.look.compare;
+package dev.troupe.look.figure;
 
 import java.util.List;
 
 public record StepTime(double medianSeconds, double leastSeconds, double mostSeconds) {
     /** Returns the step time of at least one measurement. */
-    static StepTime of(List<Double> seconds) {
+    public static StepTime of(List<Double> seconds) {
         List<Double> sorted = seconds.stream().sorted().toList();
         return new StepTime(median(sorted), sorted.getFirst(), sorted.getLast());
     }
 
     /** Returns the median of at least one number; of an even number, the mean of the two in the middle. */
-    static double median(List<Double> numbers) {
+    public static double median(List<Double> numbers) {
         List<Double> sorted = numbers.stream().sorted().toList();
         int middle = sorted.size() / 2; // rounded down
         return sorted.size() % 2 == 1

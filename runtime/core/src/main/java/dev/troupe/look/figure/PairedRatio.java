@@ -1,4 +1,4 @@
-package dev.troupe.look.compare;
+package dev.troupe.look.figure;
 
 import java.util.List;
 import java.util.stream.IntStream;
