@@ -109,11 +109,24 @@ final class LinkExchange implements TransportListener, AutoCloseable {
 
     private void send(int to, MessageKind kind, long number) throws InterruptedException {
         Edge edge = new Edge(self, to, 0, kind);
+        transport.send(new MessageId(0, number, edge, 0), engine, idle(edge));
+    }
+
+    private Tensor idle(Edge edge) throws InterruptedException {
         Tensor tensor = idle.get(edge).poll(patience.toMillis(), TimeUnit.MILLISECONDS);
         if (tensor == null) {
-            throw late(to, " takes no message of ");
+            throw late(edge.toRank(), " takes no message of ");
         }
-        transport.send(new MessageId(0, number, edge, 0), engine, tensor);
+        return tensor;
+    }
+
+    /** Waits for the last signals, which a transport that closes would drop; nothing can be sent afterwards. */
+    void awaitSent() throws InterruptedException {
+        for (Edge edge : idle.keySet()) {
+            for (int signal = 0; edge.kind() == SIGNAL && signal < SIGNALS_IN_FLIGHT; signal++) {
+                idle(edge);
+            }
+        }
     }
 
     private long next(int from, MessageKind kind) throws InterruptedException {

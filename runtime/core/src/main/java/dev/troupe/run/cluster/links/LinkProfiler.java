@@ -149,6 +149,7 @@ public final class LinkProfiler {
         exchange.waitAtMost(MOST_OF_A_CLOSE);
         try {
             meet(); // so that no node closes while another one waits for its numbers
+            exchange.awaitSent();
         } catch (UsageException gone) {
             LOG.debug("another node has closed first, and all samples are here", gone);
         }
