@@ -55,6 +55,19 @@ final class ActiveRun {
         training.stopNow();
     }
 
+    /**
+     * Refuses a wait for the end of the run in its own listener, which would never end.
+     *
+     * @throws IllegalStateException if this thread calls the listener
+     */
+    void requireNoListener() {
+        if (lead.isListening()) {
+            throw new IllegalStateException(
+                    "a listener must not wait for the end of its run, since the run waits for the"
+                            + " listener: call stop() or stopNow() here, and wait in another thread");
+        }
+    }
+
     /** Begins to wait for the end, on a separate thread. */
     CompletableFuture<TrainingResult> begin() {
         CompletableFuture<TrainingResult> result = new CompletableFuture<>();

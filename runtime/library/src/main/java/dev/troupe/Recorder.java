@@ -8,6 +8,7 @@ import dev.troupe.run.news.RunNews;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 
 /** The listener of a run in a program: it passes news to the journal first, and then to the program's listener. */
 final class Recorder implements RunListener {
@@ -16,6 +17,8 @@ final class Recorder implements RunListener {
     private final PreparedRun run;
     private final CompletableFuture<TrainingHandle> handle;
     private final List<Double> losses = new ArrayList<>();
+    /** The thread that is in a method of the listener. */
+    private volatile @Nullable Thread caller;
 
     /**
      * @param handle completed as soon as the call that starts the run returns, or fails
@@ -33,9 +36,23 @@ final class Recorder implements RunListener {
         return List.copyOf(losses);
     }
 
+    /** Returns whether this thread is in a method of the listener. */
+    boolean isListening() {
+        return caller == Thread.currentThread();
+    }
+
     @Override
     public void on(RunNews news) {
         journal.on(news);
+        caller = Thread.currentThread();
+        try {
+            pass(news);
+        } finally {
+            caller = null;
+        }
+    }
+
+    private void pass(RunNews news) {
         switch (news) {
             case RunNews.Started started -> {
                 listener.onStart(handle.join());

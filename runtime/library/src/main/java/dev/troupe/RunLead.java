@@ -56,6 +56,11 @@ final class RunLead implements Leader, AutoCloseable {
         return Optional.ofNullable(journal);
     }
 
+    /** Returns whether this thread is in a method of the listener. */
+    synchronized boolean isListening() {
+        return recorder != null && recorder.isListening();
+    }
+
     synchronized List<Double> losses() {
         return recorder == null ? List.of() : recorder.losses();
     }

@@ -4,8 +4,12 @@ import static java.util.Objects.requireNonNull;
 
 import com.typesafe.config.ConfigRenderOptions;
 import com.typesafe.config.ConfigValueFactory;
+import java.nio.ByteBuffer;
+import java.nio.CharBuffer;
+import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 
@@ -33,9 +37,19 @@ public final class TrainingData {
         return CONFIGURED;
     }
 
-    /** Returns a text, which the run also writes into its directory. */
+    /**
+     * Returns a text, which the run also writes into its directory.
+     *
+     * @throws RequestException if it has half a character, a surrogate without the other one
+     */
     public static TrainingData ofText(String text) {
-        return new TrainingData(Optional.of(requireNonNull(text, "text").getBytes(StandardCharsets.UTF_8)), List.of());
+        try {
+            ByteBuffer utf8 = StandardCharsets.UTF_8.newEncoder().encode(CharBuffer.wrap(requireNonNull(text, "text")));
+            return new TrainingData(Optional.of(Arrays.copyOf(utf8.array(), utf8.limit())), List.of());
+        } catch (CharacterCodingException malformed) {
+            throw new RequestException("the text in memory has half a character, a surrogate without the other one;"
+                    + " cut texts between characters", malformed);
+        }
     }
 
     /** Returns files, folders or globs, in any form that {@code data.path} accepts. */

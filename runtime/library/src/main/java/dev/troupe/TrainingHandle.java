@@ -65,8 +65,10 @@ public final class TrainingHandle implements AutoCloseable {
      * @throws RequestException if the other nodes refuse this one
      * @throws RunFailedException if the run failed
      * @throws InterruptedException if this thread was interrupted; the run continues
+     * @throws IllegalStateException in a method of the run's listener, which the run waits for
      */
     public TrainingResult await() throws InterruptedException {
+        run.requireNoListener();
         try {
             return result.get();
         } catch (ExecutionException failure) {
@@ -85,8 +87,10 @@ public final class TrainingHandle implements AutoCloseable {
      */
     public Optional<TrainingResult> await(Duration limit) throws InterruptedException {
         requireNonNull(limit, "limit");
+        run.requireNoListener();
         try {
-            result.handle((_, _) -> Optional.empty()).get(limit.toNanos(), TimeUnit.NANOSECONDS);
+            result.handle((_, _) -> Optional.empty()).get(TimeUnit.NANOSECONDS.convert(limit),
+                    TimeUnit.NANOSECONDS);
         } catch (TimeoutException _) {
             return Optional.empty();
         } catch (ExecutionException impossible) {
@@ -100,10 +104,15 @@ public final class TrainingHandle implements AutoCloseable {
         return result.isDone();
     }
 
-    /** Ends an unfinished run at once, without a checkpoint, and waits until all its resources are released. */
+    /**
+     * Ends an unfinished run at once, without a checkpoint, and waits until all its resources are released.
+     *
+     * @throws IllegalStateException in a method of the run's listener, which the run waits for
+     */
     @Override
     public void close() {
         if (!isDone()) {
+            run.requireNoListener();
             run.stopNow();
             result.handle((_, _) -> Optional.empty()).join();
         }

@@ -19,6 +19,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** An exception of a program's code is the cause of the run's failure, and harms nothing else. */
 @Tag("runtime")
@@ -32,7 +33,24 @@ class ListenerErrorTest extends RunsInThisJvm {
     static Stream<Throwable> thrown() {
         return Stream.of(new NoClassDefFoundError("com/example/Tickets"), new AssertionError("the loss is 5.5"),
                 new StackOverflowError(), new OutOfMemoryError("told to"), new NullPointerException(),
-                new IllegalStateException("our database is away"), new ThreadDeathOfOurs());
+                new IllegalStateException("our database is away"), new ThreadDeathOfOurs(), new WithoutWords(),
+                causeOfItsCause());
+    }
+
+    /** An exception with a message that cannot be made. */
+    private static final class WithoutWords extends RuntimeException {
+        private static final long serialVersionUID = 1;
+
+        @Override
+        public String getMessage() {
+            throw new IllegalStateException("the words are away");
+        }
+    }
+
+    private static Throwable causeOfItsCause() {
+        RuntimeException first = new RuntimeException("first");
+        first.initCause(new RuntimeException("second", first));
+        return first;
     }
 
     /** An error of a program's own. */
@@ -85,6 +103,35 @@ class ListenerErrorTest extends RunsInThisJvm {
                         throw thrown;
                     }
                 })).getCause());
+    }
+
+    /** The wait would never end. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void shouldBeRefusedIfAListenerWaitsForItsRun(boolean closes) {
+        RunFailedException failed = assertThrows(RunFailedException.class, () -> Troupe.train(spec().build(),
+                TrainingData.ofText(SmallRun.TEXT), new TrainingListener() {
+                    private TrainingHandle handle;
+
+                    @Override
+                    public void onStart(TrainingHandle started) {
+                        handle = started;
+                    }
+
+                    @Override
+                    public void onStep(TrainingStep step) {
+                        if (closes) {
+                            handle.close();
+                        }
+                        try {
+                            handle.await();
+                        } catch (InterruptedException interrupted) {
+                            throw new IllegalStateException(interrupted);
+                        }
+                    }
+                }));
+        assertTrue(failed.getMessage().contains("a listener must not wait for the end of its run"),
+                failed.getMessage());
     }
 
     @Test

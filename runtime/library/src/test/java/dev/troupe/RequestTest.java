@@ -64,6 +64,12 @@ class RequestTest {
     }
 
     @Test
+    void shouldRefuseATextWithHalfACharacter() {
+        assertTrue(assertThrows(RequestException.class, () -> TrainingData.ofText("a \ud83d b")).getMessage()
+                .startsWith("the text in memory has half a character"));
+    }
+
+    @Test
     void shouldRefuseASettingWithoutAValue() {
         assertTrue(assertThrows(RequestException.class, () -> TrainingSpec.builder().set("training.steps", null))
                 .getMessage().startsWith("training.steps must have a value, but is set to null"));
