@@ -85,8 +85,7 @@ public record CorpusFiles(String name, List<Path> files, Kind kind) {
         names.forEach(name -> found.addAll(filesOf(name)));
         List<Path> files = List.copyOf(found);
         files.stream().filter(CorpusFiles::isCompressed).findFirst().ifPresent(compressed -> {
-            throw new DataException(compressed + " is compressed by its name, and files are read where they lie:"
-                    + " unpack it, and name what it holds");
+            throw DataFile.compressed(compressed, "its name");
         });
         Kind kind = kindOf(files.getFirst());
         files.stream().filter(file -> kindOf(file) != kind).findFirst().ifPresent(other -> {

@@ -12,10 +12,17 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.HexFormat;
+import java.util.Map;
 
 /** Access to data files: mapping into memory, and the reasons of failures. */
 public final class DataFile {
     private static final MemorySegment MARK = MemorySegment.ofArray("\uFEFF".getBytes(StandardCharsets.UTF_8));
+
+    /** The first bytes of compressed files, by the name of their format. */
+    private static final Map<String, MemorySegment> COMPRESSED = Map.of("gzip", bytes("1f8b08"), "Zstandard",
+            bytes("28b52ffd"), "xz", bytes("fd377a585a00"), "bzip2", bytes("425a6839314159265359"), "LZ4",
+            bytes("04224d18"), "ZIP", bytes("504b0304"), "7z", bytes("377abcaf271c"));
 
     private DataFile() {
     }
@@ -41,22 +48,41 @@ public final class DataFile {
         }
     }
 
+    private static MemorySegment bytes(String hexadecimal) {
+        return MemorySegment.ofArray(HexFormat.of().parseHex(hexadecimal));
+    }
+
     /**
      * Maps a text file, as {@link #map}, without its byte order mark.
      *
-     * @throws DataException also if nothing else is in it
+     * @throws DataException also if nothing else is in it, or if it is compressed under a name of text
      */
     public static MemorySegment mapText(Path file, Arena arena) {
-        MemorySegment text = withoutMark(map(file, arena));
+        MemorySegment whole = map(file, arena);
+        COMPRESSED.forEach((format, start) -> {
+            if (startsWith(whole, start)) {
+                throw compressed(file, "its content (" + format + ")");
+            }
+        });
+        MemorySegment text = withoutMark(whole);
         requireContent(file.toString(), text.byteSize());
         return text;
     }
 
     /** Returns UTF-8 text without its byte order mark, which some editors write. */
     static MemorySegment withoutMark(MemorySegment utf8) {
-        return utf8.byteSize() >= MARK.byteSize() && utf8.asSlice(0, MARK.byteSize()).mismatch(MARK) < 0
-                ? utf8.asSlice(MARK.byteSize())
-                : utf8;
+        return startsWith(utf8, MARK) ? utf8.asSlice(MARK.byteSize()) : utf8;
+    }
+
+    private static boolean startsWith(MemorySegment bytes, MemorySegment start) {
+        return bytes.byteSize() >= start.byteSize() && bytes.asSlice(0, start.byteSize()).mismatch(start) < 0;
+    }
+
+    /** @param by the sign of the compression */
+    static DataException compressed(Path file, String by) {
+        return new DataException(
+                file + " is compressed by " + by + ", and files are read where they lie: unpack it, and"
+                        + " name what it holds");
     }
 
     public static DataException unreadable(Path file, Exception failure) {

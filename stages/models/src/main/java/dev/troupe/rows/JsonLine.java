@@ -24,10 +24,11 @@ import java.util.Locale;
 
 /**
  * The reader of a line of JSON: an object with {@code documents}, {@code text} or {@code messages}; its other members are
- * ignored.
+ * ignored. A member that is null is absent, as in data sets with several kinds of documents.
  */
 final class JsonLine {
     private static final int SHOWN = 60;
+    private static final int SHOWN_NAMES = 5;
     /** NaN and infinity are numbers, as in Python's JSON. */
     private static final JsonMapper JSON = new JsonMapper(JsonFactory.builder()
             .enable(JsonReadFeature.ALLOW_NON_NUMERIC_NUMBERS).streamReadConstraints(
@@ -37,6 +38,7 @@ final class JsonLine {
     private final DocumentOrigin origin;
     private final JsonParser parser;
     private final ObjectNode chat = JSON.createObjectNode();
+    private final List<String> otherNames = new ArrayList<>();
     private String kind;
     private List<Document> documents;
     private String text;
@@ -85,20 +87,12 @@ final class JsonLine {
             String name = parser.currentName();
             parser.nextToken();
             switch (name) {
-                case Entry.DOCUMENTS -> {
-                    begin(name);
-                    documents = documents();
-                }
-                case Entry.TEXT -> {
-                    begin(name);
-                    text = text();
-                }
-                case Entry.MESSAGES -> {
-                    begin(name);
-                    chat.set(name, JSON.<JsonNode>readTree(parser));
-                }
+                case Entry.DOCUMENTS, Entry.TEXT, Entry.MESSAGES -> member(name);
                 case Entry.TOOLS -> chat.set(name, JSON.<JsonNode>readTree(parser));
-                default -> parser.skipChildren();
+                default -> {
+                    other("\"" + cut(name) + "\"");
+                    parser.skipChildren();
+                }
             }
         }
         if (parser.nextToken() != null) {
@@ -106,7 +100,7 @@ final class JsonLine {
         }
         return switch (kind) {
             case null -> throw new DataException(origin + " must be a JSON object with " + expected()
-                    + ", but has none of them");
+                    + ", but has " + (otherNames.isEmpty() ? "none of them" : String.join(", ", otherNames)));
             case Entry.DOCUMENTS -> new Entry.Row(documents);
             case Entry.TEXT -> new Entry.Text(text);
             default -> new Entry.Chat(chat);
@@ -117,12 +111,27 @@ final class JsonLine {
         return "\"" + Entry.DOCUMENTS + "\", \"" + Entry.TEXT + "\" or \"" + Entry.MESSAGES + "\"";
     }
 
-    private void begin(String name) {
+    private void other(String name) {
+        if (otherNames.size() <= SHOWN_NAMES) {
+            otherNames.add(otherNames.size() < SHOWN_NAMES ? name : "...");
+        }
+    }
+
+    private void member(String name) throws IOException {
+        if (parser.currentToken() == JsonToken.VALUE_NULL) {
+            other("\"" + name + "\": null");
+            return;
+        }
         if (kind != null) {
             throw new DataException(origin + " must have one of " + expected() + ", but has \"" + kind + "\" and \""
                     + name + "\"; leave one out");
         }
         kind = name;
+        switch (name) {
+            case Entry.DOCUMENTS -> documents = documents();
+            case Entry.TEXT -> text = text();
+            default -> chat.set(name, JSON.<JsonNode>readTree(parser));
+        }
     }
 
     private String text() throws IOException {
@@ -213,6 +222,10 @@ final class JsonLine {
             case VALUE_STRING -> "\"" + parser.getText() + "\"";
             default -> parser.getText();
         };
+        return cut(found);
+    }
+
+    private static String cut(String found) {
         return found.length() <= SHOWN ? found : found.substring(0, SHOWN) + "...";
     }
 }

@@ -4,7 +4,6 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.hardwood.InputFile;
-import dev.hardwood.metadata.LogicalType;
 import dev.hardwood.metadata.PhysicalType;
 import dev.hardwood.metadata.RepetitionType;
 import dev.hardwood.reader.ParquetFileReader;
@@ -23,7 +22,8 @@ import java.util.Optional;
 
 /**
  * A Parquet file, row by row: a column {@code text}, of strings, or {@code messages}, of lists of structs of strings, among
- * them {@code role} and {@code content}; a string that is null is left out. Other columns are skipped. One thread.
+ * them {@code role} and {@code content}; a field that is null is left out, and one that is not a string must be null. Other
+ * columns are skipped. One thread.
  *
  * <p>For damaged bytes of a file the library throws exceptions of any kind.
  */
@@ -38,8 +38,11 @@ final class ParquetColumns implements AutoCloseable {
     private final ParquetFileReader reader;
     private final RowReader rows;
     private final boolean isText;
-    /** The fields of a message; none if the rows are text. */
+    /** The strings of a message; none if the rows are text. */
     private final List<String> fields;
+    /** The other fields of a message, which must be null in every row. */
+    private final List<String> nulls;
+    private final boolean hasTools;
 
     /**
      * Opens a file.
@@ -65,14 +68,14 @@ final class ParquetColumns implements AutoCloseable {
             if (text.isPresent() && !isString(text.get())) {
                 throw new DataException(file + ": the column " + Entry.TEXT + " must be of strings; write it as such");
             }
-            if (messages.isPresent() && column(Entry.TOOLS).isPresent()) {
-                throw new DataException(file + " has a column " + Entry.TOOLS
-                        + ", which is read from .jsonl files only; write such a file, or leave the column out");
-            }
             this.isText = text.isPresent();
-            this.fields = messages.map(this::fields).orElse(List.of());
-            this.rows = reader.buildRowReader()
-                    .projection(ColumnProjection.columns(isText ? Entry.TEXT : Entry.MESSAGES)).build();
+            List<SchemaNode> members = messages.map(this::members).orElse(List.of());
+            this.fields = members.stream().filter(ParquetColumns::isString).map(SchemaNode::name).toList();
+            this.nulls = members.stream().map(SchemaNode::name).filter(name -> !fields.contains(name)).toList();
+            this.hasTools = messages.isPresent() && column(Entry.TOOLS).isPresent();
+            this.rows = reader.buildRowReader().projection(ColumnProjection.columns(isText
+                    ? new String[]{Entry.TEXT}
+                    : hasTools ? new String[]{Entry.MESSAGES, Entry.TOOLS} : new String[]{Entry.MESSAGES})).build();
         } catch (RuntimeException refused) {
             reader.close();
             throw refused;
@@ -92,23 +95,15 @@ final class ParquetColumns implements AutoCloseable {
                 && leaf.repetitionType() != RepetitionType.REPEATED;
     }
 
-    /** Returns whether a field is null in every row, so that the writer of the file knew no type for it. */
-    private static boolean isNull(SchemaNode node) {
-        return node instanceof PrimitiveNode leaf && leaf.logicalType() instanceof LogicalType.NullType;
-    }
-
-    private List<String> fields(SchemaNode column) {
-        if (column instanceof GroupNode list && list.isList()
-                && list.getListElement() instanceof GroupNode message
-                && message.children().stream().allMatch(field -> isString(field) || isNull(field))) {
-            List<String> names = message.children().stream().filter(ParquetColumns::isString).map(SchemaNode::name)
-                    .toList();
-            if (names.contains("role") && names.contains("content")) {
-                return names;
-            }
+    private List<SchemaNode> members(SchemaNode column) {
+        if (column instanceof GroupNode list && list.isList() && list.getListElement() instanceof GroupNode message
+                && message.children().stream().filter(ParquetColumns::isString).map(SchemaNode::name).toList()
+                        .containsAll(List.of("role", "content"))) {
+            return message.children();
         }
-        throw new DataException(file + ": the column " + Entry.MESSAGES + " must be of lists of structs, with role and"
-                + " content and no field that is not a string; write it as such, or as .jsonl");
+        throw new DataException(
+                file + ": the column " + Entry.MESSAGES + " must be of lists of structs, with the strings"
+                        + " role and content; write it as such, or as .jsonl");
     }
 
     /** Goes to the next row; returns false if there is none. */
@@ -151,8 +146,21 @@ final class ParquetColumns implements AutoCloseable {
         ArrayNode messages = chat.putArray(Entry.MESSAGES);
         long bytes = 0;
         PqList list = rows.getList(Entry.MESSAGES);
-        for (PqStruct struct : list == null ? List.<PqStruct>of() : list.structs()) {
+        if (list == null) {
+            throw new DataException(origin + " is null in the column " + Entry.MESSAGES + "; leave the row out");
+        }
+        if (hasTools && !rows.isNull(Entry.TOOLS)) {
+            throw new DataException(origin + " has " + Entry.TOOLS
+                    + ", which are read from .jsonl files only; write such a file, or leave the column out");
+        }
+        for (PqStruct struct : list.structs()) {
             ObjectNode message = messages.addObject();
+            for (String field : struct == null ? List.<String>of() : nulls) {
+                if (!struct.isNull(field)) {
+                    throw new DataException(origin + ": " + field + " of a message must be a string, or null in every"
+                            + " row; write the file as .jsonl, or leave the field out");
+                }
+            }
             for (String field : struct == null ? List.<String>of() : fields) {
                 byte[] value = struct.getBinary(field);
                 if (value != null) {

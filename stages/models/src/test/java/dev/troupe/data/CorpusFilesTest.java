@@ -6,8 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HexFormat;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -108,6 +110,17 @@ class CorpusFilesTest {
     void shouldRefuseCompressedFiles(String name) {
         assertEquals(folder.resolve(name) + " is compressed by its name, and files are read where they lie: unpack it,"
                 + " and name what it holds", refusal(name));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1f8b0800, gzip", "28b52ffd00, Zstandard", "fd377a585a0000, xz", "504b030414, ZIP"})
+    void shouldRefuseCompressedFilesUnderANameOfText(String start, String format) throws IOException {
+        Path file = Files.write(folder.resolve("plain.txt"), HexFormat.of().parseHex(start));
+        try (Arena arena = Arena.ofConfined()) {
+            assertEquals(file + " is compressed by its content (" + format + "), and files are read where they lie:"
+                    + " unpack it, and name what it holds",
+                    assertThrows(DataException.class, () -> DataFile.mapText(file, arena)).getMessage());
+        }
     }
 
     @Test

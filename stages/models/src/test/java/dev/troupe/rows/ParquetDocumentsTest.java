@@ -21,6 +21,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Files that PyArrow 25 wrote; record 0046 has how. */
 @Tag("plan")
@@ -62,14 +63,18 @@ class ParquetDocumentsTest {
         }
     }
 
-    /** A list of messages from PyArrow with name and tool_calls None throughout. */
-    @Test
-    void shouldPassOverFieldsThatAreNullEverywhere() {
+    /**
+     * A list of messages from PyArrow with name and tool_calls None throughout; and one in which such fields, and the column
+     * tools, are typed as lists, structs, numbers and times.
+     */
+    @ParameterizedTest
+    @ValueSource(strings = {"nulls", "nulls-of-types"})
+    void shouldPassOverFieldsThatAreNullEverywhere(String name) {
         Tokenizer qwen = Folder.tokenizer("qwen");
         Path lines = new Folder(folder).file("""
                 {"messages": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]}
                 """);
-        try (PackedRows rows = Folder.open(file("nulls"), qwen, SETTINGS);
+        try (PackedRows rows = Folder.open(file(name), qwen, SETTINGS);
                 PackedRows same = Folder.open(lines, qwen, SETTINGS)) {
             assertEquals(same.figures(), rows.figures());
             assertEquals(text(qwen, same, 0, 64), text(qwen, rows, 0, 64));
@@ -81,8 +86,10 @@ class ParquetDocumentsTest {
             "both! must have a column text or a column messages, but has both among text, messages",
             "neither! must have a column text or a column messages, but has neither among prompt, label",
             "number!: the column text must be of strings; write it as such",
-            "nested!: the column messages must be of lists of structs, with role and content and no field that is not a string; write it as such, or as .jsonl",
-            "tools! has a column tools, which is read from .jsonl files only; write such a file, or leave the column out",
+            "nested!: the column messages must be of lists of structs, with the strings role and content; write it as such, or as .jsonl",
+            "tools!: row 1 has tools, which are read from .jsonl files only; write such a file, or leave the column out",
+            "calls!: row 1: tool_calls of a message must be a string, or null in every row; write the file as .jsonl, or leave the field out",
+            "no-messages!: row 1 is null in the column messages; leave the row out",
             "null!: row 2 is null in the column text; leave the row out",
             "latin!: row 2 is not UTF-8; convert the file to UTF-8"})
     void shouldRefuseOtherColumns(String name, String said) {

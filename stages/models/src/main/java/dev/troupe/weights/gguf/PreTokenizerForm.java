@@ -16,6 +16,8 @@ final class PreTokenizerForm {
     private static final String BYTES_OF_WORDS = "ByteLevel by words";
     private static final String GPT2 = "gpt-2";
     private static final String LLAMA3 = "llama-bpe";
+    /** The same expression, and merges in every word. */
+    private static final String LLAMA3_MERGING = "smaug-bpe";
     private static final Map<List<String>, String> KNOWN = Map.of(List.of(BYTES_OF_WORDS), GPT2,
             List.of("Digits", BYTES_OF_WORDS), "smollm",
             List.of(BEFORE_NUMBERS + "\\p{N}" + AFTER_NUMBERS, BYTES), "qwen2",
@@ -48,9 +50,13 @@ final class PreTokenizerForm {
                     + " and SmolLM), so that it would make other tokens");
         }
         boolean ignoresMerges = model.flag("ignore_merges", false);
-        if (ignoresMerges != form.equals(LLAMA3)) {
-            throw model.at("ignore_merges").refusal("must be " + !ignoresMerges + " since llama.cpp splits texts by "
-                    + form + ", which the pre_tokenizer asks for");
+        if (form.equals(LLAMA3)) {
+            return ignoresMerges ? LLAMA3 : LLAMA3_MERGING;
+        }
+        if (ignoresMerges) {
+            throw model.at("ignore_merges").refusal("must be false since llama.cpp splits texts by " + form
+                    + ", which the pre_tokenizer asks for, and merges in every word; set it to false there if merges make"
+                    + " every token of model.vocab, since then no text changes");
         }
         return form;
     }

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.troupe.model.InitialWeights;
 import dev.troupe.model.ModelFamily;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.PublishedConfig;
@@ -93,7 +94,6 @@ class GgufRefusalTest {
             gpt2   | "add_prefix_space": false | "add_prefix_space": true | pre_tokenizer is not of a form that
             qwen   | (?!\\\\S)                 | (?!\\\\s)                | pre_tokenizer is not of a form that
             smollm | "individual_digits": true | "individual_digits": false | pre_tokenizer is not of a form that
-            llama3 | "ignore_merges": true     | "ignore_merges": false   | model.ignore_merges must be true since
             qwen   | "ignore_merges": false    | "ignore_merges": true    | model.ignore_merges must be false since
             qwen   | "NFC"                     | "NFKC"                   | normalizer is NFKC, which llama.cpp does
             """)
@@ -114,6 +114,21 @@ class GgufRefusalTest {
                 + " llama.cpp can put only the bos_token of tokenizer_config.json there", refusal());
         Files.delete(directory.resolve("tokenizer.json"));
         assertEquals(directory + " has no tokenizer.json, of which a GGUF file has its tokenizer", refusal());
+    }
+
+    /** llama.cpp has Llama 3's expression under a second name, for tokenizers that merge in every word. */
+    @ParameterizedTest
+    @CsvSource({"true, llama-bpe", "false, smaug-bpe"})
+    void shouldNameTheSplitOfLlama3ByItsMerges(String ignoresMerges, String name) throws IOException {
+        Path llama3 = GgufFileTest.tokenizer("llama3");
+        Files.copy(llama3.resolve("tokenizer_config.json"), directory.resolve("tokenizer_config.json"));
+        Files.writeString(directory.resolve("tokenizer.json"), Files.readString(llama3.resolve("tokenizer.json"))
+                .replace("\"ignore_merges\": true", "\"ignore_merges\": " + ignoresMerges));
+        ModelSpec model = GgufFileTest.model("llama", Map.of("key-value-heads", 2));
+        Path path = directory.resolve("model.gguf");
+        GgufFile.of(model, GgufType.F16, GgufVocabulary.read(directory), "small").write(path,
+                new InitialWeights(model, 1));
+        assertEquals(name, ReadGguf.of(path).metadata().get("tokenizer.ggml.pre"));
     }
 
     /** Without merges every byte is a token, so that any form does. */
