@@ -8,6 +8,7 @@ import dev.troupe.cli.model.GenerateCommand;
 import dev.troupe.cli.options.UnknownOption;
 import dev.troupe.cli.options.VersionOption;
 import dev.troupe.cli.page.PageCommand;
+import dev.troupe.cli.plan.PlanCommand;
 import dev.troupe.cli.profile.ProfileCommand;
 import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.cli.stop.StandardError;
@@ -20,7 +21,7 @@ import picocli.CommandLine.ParameterException;
 
 /** The entry point of the command {@code troupe}, with all its subcommands. */
 @Command(name = "troupe", mixinStandardHelpOptions = true, versionProvider = VersionOption.class, subcommands = {
-        TrainCommand.class, ScheduleCommand.class, CompareCommand.class, ProfileCommand.class, LayoutCommand.class,
+        TrainCommand.class, ScheduleCommand.class, CompareCommand.class, PlanCommand.class, ProfileCommand.class, LayoutCommand.class,
         ChaosCommand.class, VerifyCommand.class, LaunchCommand.class, NodeCommand.class, StatusCommand.class,
         PageCommand.class, BisectCommand.class, ReplayCommand.class,
         TokenizeCommand.class, EvalCommand.class, GenerateCommand.class, ExportCommand.class, MediaDriverCommand.class,

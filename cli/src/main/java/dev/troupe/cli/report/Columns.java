@@ -14,7 +14,7 @@ public final class Columns {
     }
 
     /** Returns a line for each row, of any length. */
-    static String of(List<String> headings, List<List<String>> body) {
+    public static String of(List<String> headings, List<List<String>> body) {
         return fitted(headings, body, OptionalInt.empty());
     }
 

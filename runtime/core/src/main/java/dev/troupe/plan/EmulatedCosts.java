@@ -90,8 +90,11 @@ public final class EmulatedCosts implements WorkCosts {
         return new Operations(products, attention, weights, again, ahead);
     }
 
+    /** The costs of a plan; the ranks of a tensor-parallel group have a device each, and divide the operations. */
     public static EmulatedCosts of(EmulatedSpec spec, TrainingPlan plan) {
-        return new EmulatedCosts(spec, plan.partition(), plan.stageSettings(),
+        EmulatedSpec group = new EmulatedSpec(spec.forward(), spec.backwardInput(), spec.backwardWeight(),
+                spec.recompute(), spec.update(), spec.deviceFlops() * plan.ranks().tensor());
+        return new EmulatedCosts(group, plan.partition(), plan.stageSettings(),
                 plan.training().plan().stagesThatReplay()::contains);
     }
 

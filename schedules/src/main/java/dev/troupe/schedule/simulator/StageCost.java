@@ -56,6 +56,14 @@ public record StageCost(long forwardNanos, long backwardInputNanos, long backwar
                 next.outputBytes, others);
     }
 
+    /** Returns these costs with another time of a kind that is not F, I, W or B. */
+    public StageCost with(Kind kind, long nanos) {
+        Map<Kind, Long> others = new HashMap<>(otherNanos);
+        others.put(kind, nanos);
+        return new StageCost(forwardNanos, backwardInputNanos, backwardWeightNanos, fullBackwardNanos, outputBytes,
+                others);
+    }
+
     /** Returns the cost on a machine of another speed, 1 for the same; times are rounded to the nearest nanosecond. */
     public StageCost at(double speed) {
         Map<Kind, Long> others = otherNanos.entrySet().stream()

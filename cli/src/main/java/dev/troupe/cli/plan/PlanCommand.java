@@ -1,0 +1,188 @@
+package dev.troupe.cli.plan;
+
+import dev.troupe.cli.options.ConfigOptions;
+import dev.troupe.cli.report.Terminal;
+import dev.troupe.cli.stop.ExitCode;
+import dev.troupe.config.RunSpec;
+import dev.troupe.config.cluster.ClusterSpec;
+import dev.troupe.plan.UsageException;
+import dev.troupe.plan.planner.MachineFigures;
+import dev.troupe.plan.planner.PlanAnswer;
+import dev.troupe.plan.planner.PlanRequest;
+import dev.troupe.plan.planner.Planner;
+import dev.troupe.plan.planner.StageTimes;
+import dev.troupe.plan.prepare.BuiltInCorpus;
+import dev.troupe.plan.prepare.OpenedRun;
+import dev.troupe.plan.prepare.RunRequest;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** {@code troupe plan}: the search for the layout with the shortest predicted step. */
+@Command(name = "plan", mixinStandardHelpOptions = true, description = {
+        "Searches for the plans of a model with the shortest predicted step on given machines under a memory budget. Each is lowered, certified, sized and simulated; nothing is started."})
+public final class PlanCommand implements Callable<Integer> {
+    enum Format {
+        table, json
+    }
+
+    /** The most ranks that a configuration may have. */
+    private static final int MOST_RANKS = 65_536;
+
+    @Mixin
+    private ConfigOptions options;
+
+    @Option(names = "--memory", paramLabel = "BYTES", description = {
+            "The most memory of a rank for tensors, such as 80GiB; default: that of --costs, or no limit."})
+    private String memory;
+
+    @Option(names = "--ranks", paramLabel = "N", description = {
+            "The most ranks; default: those of CONFIG (pipeline x data x tensor)."})
+    private Integer ranks;
+
+    @Option(names = "--nodes", paramLabel = "N", description = {
+            "Machines, which have equal shares of the ranks; default: the hosts of CONFIG's cluster, or as many as node-ranks of --costs asks for."})
+    private Integer nodes;
+
+    @Option(names = "--tokens-per-step", paramLabel = "N", description = {
+            "Tokens of a step over all ranks; default: those of CONFIG."})
+    private Long tokens;
+
+    @Option(names = "--costs", paramLabel = "FILE", description = {
+            "Assumed figures of the machines: device-flops, node-ranks, memory, and latency and bandwidth inside and between; docs/plan.md. Default with engine.kind = emulated: its device-flops, and links that take no time."})
+    private Path costs;
+
+    @Option(names = "--asynchronous", description = {
+            "Also considers schedules whose steps overlap, which train on older weights."})
+    private boolean asynchronous;
+
+    @Option(names = "--top", paramLabel = "N", defaultValue = "5", description = "Plans to rank; default: 5.")
+    private int top;
+
+    @Option(names = "--out", paramLabel = "FILE", description = {
+            "Where to write the configuration of the best plan, which ./troupe train runs; default: nowhere."})
+    private Path out;
+
+    @Option(names = "--format", defaultValue = "table", description = "${COMPLETION-CANDIDATES}; default: table.")
+    private Format format;
+
+    private final PrintStream output = System.out;
+
+    @Override
+    public Integer call() {
+        if (top < 1) {
+            throw new UsageException("--top must be 1 or more, but found " + top);
+        }
+        if (out != null && Files.isDirectory(out)) {
+            throw new UsageException("--out must be a file, but " + out + " is a directory");
+        }
+        RunSpec spec = options.read();
+        int most = ranks == null ? spec.parallel().worldSize() : ranks;
+        if (most < 1 || most > MOST_RANKS) {
+            throw new UsageException("--ranks must be 1 to " + MOST_RANKS + ", but found " + most);
+        }
+        MachineFigures figures = figures(spec, most);
+        long budget = budget(figures);
+        try (OpenedRun opened = open(spec)) {
+            PlanRequest request = new PlanRequest(most, budget, batchSize(spec, opened), asynchronous, top);
+            OpenedRun asked = opened.with(opened.spec().with(Map.of("training.global-batch-size",
+                    request.batchSize())));
+            PlanAnswer answer = new Planner(asked, request, figures,
+                    StageTimes.ofOperations(figures.deviceFlops())).run();
+            output.print(switch (format) {
+                case table -> PlanTable.of(request, answer, Terminal.ofOutput());
+                case json -> PlanJson.of(request, answer);
+            });
+            if (out != null) {
+                write(answer, spec);
+            }
+        }
+        output.flush();
+        return ExitCode.DONE;
+    }
+
+    private MachineFigures figures(RunSpec spec, int most) {
+        MachineFigures figures;
+        if (costs != null) {
+            figures = MachineFigures.read(costs);
+        } else if (spec.engine().kind().equals("emulated") && spec.engine().emulated().deviceFlops() > 0) {
+            figures = MachineFigures.withFreeLinks(spec.engine().emulated().deviceFlops(), most);
+        } else {
+            throw new UsageException("plan needs the costs of the model's layers: name assumed figures with --costs, or"
+                    + " set engine.kind = emulated and engine.emulated.device-flops");
+        }
+        OptionalLong machines = nodes != null
+                ? OptionalLong.of(nodes)
+                : spec.cluster().map(PlanCommand::hosts).map(OptionalLong::of).orElseGet(OptionalLong::empty);
+        if (machines.isEmpty()) {
+            return figures;
+        }
+        if (machines.getAsLong() < 1 || machines.getAsLong() > most) {
+            throw new UsageException("--nodes must be 1 to the " + most + " ranks, but found " + machines.getAsLong());
+        }
+        return figures.withNodeRanks(Math.ceilDiv(most, Math.toIntExact(machines.getAsLong())));
+    }
+
+    private static long hosts(ClusterSpec cluster) {
+        return cluster.nodes().stream().filter(node -> !node.standby()).map(node -> node.host()).distinct().count();
+    }
+
+    private long budget(MachineFigures figures) {
+        if (memory == null) {
+            return figures.memoryBytes().orElse(Long.MAX_VALUE);
+        }
+        return MachineFigures.bytes("--memory", memory);
+    }
+
+    private int batchSize(RunSpec spec, OpenedRun opened) {
+        if (tokens == null) {
+            return spec.training().globalBatchSize();
+        }
+        int length = opened.whole().start().sequenceLength();
+        if (tokens < length || tokens % length != 0 || tokens / length > Integer.MAX_VALUE) {
+            throw new UsageException("--tokens-per-step must be a multiple of the " + length
+                    + " tokens of a sequence, but found " + tokens);
+        }
+        return Math.toIntExact(tokens / length); // exact
+    }
+
+    /** Opens the run on one rank: what the planner chooses is left to it. */
+    private static OpenedRun open(RunSpec spec) {
+        Map<String, Object> alone = new HashMap<>(Map.of("parallel.pipeline", 1, "parallel.tensor", 1, "parallel.data",
+                1,
+                "parallel.sequence", false, "parallel.virtual-stages", 1, "parallel.schedule", "1f1b",
+                "parallel.layout", "uniform", "parallel.replicas", List.of(), "training.zero", 0, "cluster.nodes",
+                List.of()));
+        alone.put("training.recompute", "none");
+        alone.put("faults", List.of());
+        return OpenedRun.of(new RunRequest(spec.with(alone), BuiltInCorpus.utf8(), Path.of("runs", spec.name()),
+                Optional.empty(), OptionalLong.empty()));
+    }
+
+    /** Writes the configuration of the user with the best plan's values. */
+    private void write(PlanAnswer answer, RunSpec spec) {
+        RunSpec best = answer.best().getFirst().spec();
+        try {
+            if (out.getParent() != null) {
+                Files.createDirectories(out.getParent());
+            }
+            Files.writeString(out, best.toHocon());
+        } catch (IOException failure) {
+            throw new UsageException("the plan cannot be written (" + failure + "): name another file with --out",
+                    failure);
+        }
+        if (format == Format.table) {
+            output.println("Written to " + out + ": ./troupe train " + out + " runs it.");
+        }
+    }
+}

@@ -1,0 +1,67 @@
+package dev.troupe.plan.planner;
+
+import dev.troupe.config.spec.EmulatedSpec;
+import dev.troupe.engine.provider.Work;
+import dev.troupe.model.ModelSpec;
+import dev.troupe.model.spec.LayerCosts;
+import dev.troupe.plan.EmulatedCosts;
+import dev.troupe.plan.TrainingPlan;
+import dev.troupe.schedule.Kind;
+import dev.troupe.schedule.simulator.StageCost;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+
+/** The time that a rank computes for a microbatch, without messages and groups. */
+public interface StageTimes {
+    /** Returns the times of the stages of a planned run, replays included. */
+    List<StageCost> of(TrainingPlan plan);
+
+    /**
+     * Returns the times of each layer, from which a bound follows before anything is planned; RECOMPUTE is the part of its
+     * forward that a replay cannot leave out.
+     *
+     * @param sequenceLength the most tokens of a sequence
+     */
+    List<StageCost> layers(ModelSpec model, PlanGrid grid, int sequenceLength);
+
+    /**
+     * Returns times by counted operations, as Narayanan et al. 2021, section 5.1, have them, at a rate that does not depend on
+     * the shapes: the times of the engine {@code emulated}.
+     *
+     * @param deviceFlops operations a second of a rank
+     */
+    static StageTimes ofOperations(double deviceFlops) {
+        List<Duration> none = List.of(Duration.ZERO);
+        EmulatedSpec device = new EmulatedSpec(none, none, none, none, none, deviceFlops);
+        return new StageTimes() {
+            @Override
+            public List<StageCost> of(TrainingPlan plan) {
+                EmulatedCosts costs = EmulatedCosts.of(device, plan);
+                return IntStream.range(0, plan.partition().stageCount()).mapToObj(stage -> {
+                    long input = costs.nanos(stage, Work.BACKWARD_INPUT);
+                    long weight = costs.nanos(stage, Work.BACKWARD_WEIGHT);
+                    return new StageCost(costs.nanos(stage, Work.FORWARD), input, weight, input + weight, 0,
+                            Map.of(Kind.UPDATE, costs.nanos(stage, Work.UPDATE), Kind.RECOMPUTE,
+                                    costs.nanos(stage, Work.RECOMPUTE)));
+                }).toList();
+            }
+
+            @Override
+            public List<StageCost> layers(ModelSpec model, PlanGrid grid, int sequenceLength) {
+                int rows = grid.microbatchSize() * sequenceLength;
+                double rate = deviceFlops * grid.tensor() / 1e9;
+                return model.layers().stream().map(layer -> {
+                    LayerCosts costs = layer.costs().of(rows, sequenceLength);
+                    long again = layer.isHalf()
+                            ? (long) ((costs.products() + costs.attention() - costs.lastProduct()) / rate)
+                            : 0;
+                    return new StageCost((long) ((costs.products() + costs.attention()) / rate),
+                            (long) ((costs.products() + 2 * costs.attention()) / rate),
+                            (long) (layer.weightProducts(costs, rows) / rate), 0).with(Kind.RECOMPUTE, again);
+                }).toList();
+            }
+        };
+    }
+}
