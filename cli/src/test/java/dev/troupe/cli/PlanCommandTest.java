@@ -1,0 +1,95 @@
+package dev.troupe.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** From a model and machines to a plan, and from the plan to a run. */
+@Tag("real")
+@Timeout(120)
+class PlanCommandTest {
+    private static final List<String> SETTINGS = List.of("model.layers=3", "model.hidden=16", "model.heads=2",
+            "model.sequence-length=16", "training.global-batch-size=4", "training.steps=2", "engine.kind=emulated",
+            "engine.emulated.device-flops=1e10");
+
+    @TempDir
+    private Path directory;
+
+    private Execution plan(String... more) {
+        List<String> arguments = new ArrayList<>(List.of("plan"));
+        SETTINGS.forEach(setting -> arguments.addAll(List.of("-s", setting)));
+        arguments.addAll(List.of(more));
+        return Execution.of(arguments);
+    }
+
+    @Test
+    void shouldWriteAConfigurationThatRuns() {
+        Path conf = directory.resolve("plan.conf");
+        Execution planned = plan("--ranks", "2", "--out", conf.toString()).requireDone();
+        assertTrue(planned.output().contains("tokens/s"), planned.output());
+        assertTrue(planned.output().contains("Searched "), planned.output());
+        Execution.of(List.of("train", conf.toString(), "--out", directory.resolve("run").toString())).requireDone();
+    }
+
+    /** The page has a model, machines, a plan and a run. */
+    @Test
+    void shouldLeadFromAModelToARunAsThePageDoes() throws IOException {
+        List<String> fences = Pages.fences(Pages.page("docs/plan.md")).stream().map(fence -> fence.group(1)).toList();
+        Files.writeString(directory.resolve("model.conf"), fences.get(0));
+        Files.writeString(directory.resolve("machines.conf"), fences.get(1));
+        List<String> commands = fences.get(2).lines().toList();
+        assertEquals(2, commands.size(), fences.get(2));
+        for (String command : commands) {
+            List<String> words = new ArrayList<>(Pages.words(command).stream().skip(1).map(word -> word.endsWith(".conf")
+                    ? directory.resolve(word).toString()
+                    : word).toList());
+            if (words.getFirst().equals("train")) {
+                words.addAll(List.of("--out", directory.resolve("run").toString()));
+            }
+            Execution.of(words).requireDone();
+        }
+    }
+
+    @Test
+    void shouldPrintJson() throws IOException {
+        JsonNode answer = new JsonMapper()
+                .readTree(plan("--ranks", "2", "--top", "3", "--format", "json", "--memory", "1GiB").requireDone()
+                        .output());
+        assertEquals(3, answer.get("plans").size());
+        double before = 0;
+        for (JsonNode plan : answer.get("plans")) {
+            assertTrue(plan.get("stepSeconds").asDouble() >= before);
+            before = plan.get("stepSeconds").asDouble();
+            assertTrue(plan.get("memoryBytes").asLong() <= answer.get("memoryBytes").asLong());
+            assertTrue(plan.get("settings").has("parallel.schedule"));
+        }
+        assertTrue(answer.get("search").get("certified").asInt() > 0);
+    }
+
+    @Test
+    void shouldRefuseWhatCannotBeAndWriteNothing() throws IOException {
+        Path conf = directory.resolve("plan.conf");
+        plan("--memory", "1KiB", "--out", conf.toString()).requireRefused("--memory is ", "alone takes ");
+        plan("--memory", "much").requireRefused("--memory must be a number of bytes above 0, such as 80GiB");
+        plan("--ranks", "0").requireRefused("--ranks must be 1 to 65536, but found 0");
+        plan("--nodes", "9", "--ranks", "2").requireRefused("--nodes must be 1 to the 2 ranks, but found 9");
+        plan("--top", "0").requireRefused("--top must be 1 or more, but found 0");
+        plan("--tokens-per-step", "17").requireRefused("--tokens-per-step must be a multiple of the 16 tokens");
+        plan("--out", directory.toString()).requireRefused("--out must be a file, but ");
+        plan("--costs", directory.resolve("none").toString()).requireRefused("--costs: there is no file ");
+        plan("-s", "engine.kind=reference").requireRefused("plan needs the costs of the model's layers");
+        assertFalse(Files.exists(conf));
+    }
+}

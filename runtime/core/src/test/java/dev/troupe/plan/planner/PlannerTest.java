@@ -1,0 +1,166 @@
+package dev.troupe.plan.planner;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.troupe.config.RunSpec;
+import dev.troupe.config.RunSpecReader;
+import dev.troupe.plan.OptimizerChoice;
+import dev.troupe.plan.UsageException;
+import dev.troupe.plan.error.UserErrors;
+import dev.troupe.plan.memory.RankMemory;
+import dev.troupe.plan.prepare.OpenedRun;
+import dev.troupe.plan.prepare.PlannedRun;
+import dev.troupe.plan.prepare.RunRequest;
+import dev.troupe.plan.prepare.SizedRun;
+import dev.troupe.partition.Partition;
+import dev.troupe.schedule.simulator.Hop;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+@Tag("plan")
+class PlannerTest {
+    private static final double FLOPS = 1e9;
+    private static final List<String> SMALL = List.of("engine.kind=reference",
+            "model.layers=3", "model.hidden=8", "model.heads=2", "model.sequence-length=16",
+            "model.vocabulary-size=256", "parallel.pipeline=1", "training.steps=4", "training.global-batch-size=4",
+            "training.microbatch-size=1", "training.validate-every=0");
+    private static final MachineFigures SLOW_LINKS = new MachineFigures(FLOPS, 2, new Hop(2_000, 1e9),
+            new Hop(20_000, 5e7), OptionalLong.empty());
+
+    @TempDir
+    private Path home;
+
+    private OpenedRun open(RunSpec spec) {
+        return OpenedRun.of(new RunRequest(spec, new byte[4096], home.resolve("run"), Optional.empty(),
+                OptionalLong.empty()));
+    }
+
+    private static RunSpec small() {
+        return RunSpecReader.read(Optional.empty(), SMALL);
+    }
+
+    private static PlanRequest request(int ranks, long memoryBytes) {
+        return new PlanRequest(ranks, memoryBytes, 4, false, 3);
+    }
+
+    private static PlanAnswer plan(OpenedRun opened, PlanRequest request) {
+        return new Planner(opened, request, SLOW_LINKS, StageTimes.ofOperations(FLOPS)).run();
+    }
+
+    /** A candidate with its bound, its step and the bytes of its fullest rank. */
+    private record Priced(PlanChoice choice, long boundNanos, long stepNanos, long bytes) {
+    }
+
+    /** Every candidate that can be planned, priced by the same steps without any bound. */
+    private static List<Priced> all(OpenedRun opened, PlanRequest request) {
+        StepCosts costs = new StepCosts(StageTimes.ofOperations(FLOPS), SLOW_LINKS,
+                opened.whole().choice().settings(), opened.whole().start().sequenceLength(), false);
+        StepBound bound = new StepBound(costs, false);
+        SearchSpace space = new SearchSpace(opened.model(), request, SLOW_LINKS.nodeRanks(), 1);
+        List<Priced> priced = new ArrayList<>();
+        for (PlanGrid grid : space.grids()) {
+            for (PlanChoice choice : space.choices(grid)) {
+                try {
+                    Cut cut = Cut.of(Partition.of(opened.model(), choice.stageCount(), choice.layout()),
+                            OptimizerChoice.of(opened.spec(), opened.model()));
+                    PlannedRun planned = PlannedRun.of(opened.with(opened.spec().with(choice.settings())));
+                    priced.add(new Priced(choice, bound.nanos(choice, cut), PricedPlan.stepNanos(planned.plan(),
+                            costs.of(choice, cut, planned.plan())), bytes(planned)));
+                } catch (RuntimeException refused) {
+                    assertTrue(
+                            UserErrors.sentenceOf(refused).isPresent() || refused instanceof IllegalArgumentException,
+                            refused::toString);
+                }
+            }
+        }
+        return priced;
+    }
+
+    private static long bytes(PlannedRun planned) {
+        return SizedRun.of(planned).memory().ranks().stream().mapToLong(RankMemory::total).max().orElseThrow();
+    }
+
+    @Test
+    void shouldChooseTheBestOfAllAndNeverExceedTheBudget() {
+        try (OpenedRun opened = open(small())) {
+            List<Priced> all = all(opened, request(4, Long.MAX_VALUE));
+            assertTrue(all.size() > 500, "" + all.size());
+            all.forEach(each -> assertTrue(each.boundNanos() <= each.stepNanos(), each::toString));
+            List<Long> needs = all.stream().map(Priced::bytes).sorted().distinct().toList();
+            long before = 0;
+            for (int tenth = 10; tenth >= 0; tenth--) {
+                long budget = needs.get((needs.size() - 1) * tenth / 10);
+                PricedPlan chosen = plan(opened, request(4, budget)).best().getFirst();
+                Priced best = all.stream().filter(each -> each.bytes() <= budget)
+                        .min(Comparator.comparingLong(Priced::stepNanos)).orElseThrow();
+                assertEquals(best.stepNanos(), chosen.stepNanos(), () -> best + " but chose " + chosen.choice());
+                assertTrue(chosen.fullest().total() <= budget, chosen.choice()::toString);
+                assertTrue(chosen.stepNanos() >= before, "a smaller budget makes no step shorter");
+                before = chosen.stepNanos();
+            }
+            String refusal = assertThrows(UsageException.class, () -> plan(opened, request(4, needs.getFirst() - 1)))
+                    .getMessage();
+            assertTrue(refusal.startsWith("no plan of 4 ranks fits; the nearest: ") && refusal.contains("needs"),
+                    refusal);
+        }
+    }
+
+    @Test
+    void shouldRefuseABudgetBelowOneLayer() {
+        try (OpenedRun opened = open(small())) {
+            assertEquals(
+                    "--memory is 0.0 MiB, but the layer embedding alone takes 0.0 MiB on each of 2 ranks that share"
+                            + " it: give more memory or more ranks, or take a smaller model",
+                    assertThrows(UsageException.class, () -> plan(opened, request(2, 1000))).getMessage());
+        }
+    }
+
+    @Test
+    void shouldWriteARunWithTheAnnouncedMemoryAndLayers() throws IOException {
+        try (OpenedRun opened = open(small())) {
+            for (PricedPlan chosen : plan(opened, request(4, Long.MAX_VALUE)).best()) {
+                Path file = Files.writeString(home.resolve("plan.conf"), chosen.spec().toHocon());
+                try (OpenedRun again = open(RunSpecReader.read(Optional.of(file), List.of()))) {
+                    PlannedRun planned = PlannedRun.of(again);
+                    assertEquals(chosen.plan().partition(), planned.plan().partition());
+                    assertEquals(chosen.plan().training().plan(), planned.plan().training().plan());
+                    assertEquals(chosen.fullest().total(), bytes(planned));
+                }
+            }
+        }
+    }
+
+    @Test
+    void shouldTakeNoPipelineIfThereIsOneRankAndSayWhatTheSearchTook() {
+        try (OpenedRun opened = open(small())) {
+            PlanAnswer answer = plan(opened, request(1, Long.MAX_VALUE));
+            assertEquals(1, answer.best().getFirst().choice().grid().ranks());
+            assertEquals(answer.best().getFirst(), answer.withoutPipeline().orElseThrow());
+            assertTrue(answer.cost().sized() <= answer.cost().simulated()
+                    && answer.cost().simulated() <= answer.cost().certified() && answer.cost().sized() > 0);
+        }
+    }
+
+    @Test
+    void shouldConsiderOverlappingStepsOnlyIfAllowed() {
+        try (OpenedRun opened = open(small())) {
+            PlanRequest allowed = new PlanRequest(3, Long.MAX_VALUE, 4, true, 400);
+            assertTrue(plan(opened, allowed).best().stream()
+                    .anyMatch(plan -> plan.choice().schedule().equals("pipedream-2bw")));
+            PlanRequest not = new PlanRequest(3, Long.MAX_VALUE, 4, false, 400);
+            assertTrue(plan(opened, not).best().stream()
+                    .noneMatch(plan -> plan.choice().schedule().equals("pipedream-2bw")));
+        }
+    }
+}

@@ -1,0 +1,2 @@
+/** Tests of the search for layouts. */
+package dev.troupe.plan.planner;
