@@ -52,14 +52,35 @@ class PlanCommandTest {
         List<String> commands = fences.get(2).lines().toList();
         assertEquals(2, commands.size(), fences.get(2));
         for (String command : commands) {
-            List<String> words = new ArrayList<>(Pages.words(command).stream().skip(1).map(word -> word.endsWith(".conf")
-                    ? directory.resolve(word).toString()
-                    : word).toList());
+            List<String> words = new ArrayList<>(Pages.words(command).stream().skip(1)
+                    .map(word -> word.endsWith(".conf")
+                            ? directory.resolve(word).toString()
+                            : word)
+                    .toList());
             if (words.getFirst().equals("train")) {
                 words.addAll(List.of("--out", directory.resolve("run").toString()));
             }
             Execution.of(words).requireDone();
         }
+    }
+
+    @Test
+    void shouldStateAnIntervalForMeasuredTimes() throws IOException {
+        Path profile = directory.resolve("profile.json");
+        List<String> arguments = new ArrayList<>(List.of("profile", "--out", profile.toString()));
+        SETTINGS.forEach(setting -> arguments.addAll(List.of("-s", setting)));
+        List.of("parallel.pipeline=2", "training.microbatch-size=1", "engine.threads=1", "engine.kind=reference")
+                .forEach(setting -> arguments.addAll(List.of("-s", setting)));
+        Execution.of(arguments).requireDone();
+        JsonNode answer = new JsonMapper().readTree(plan("-s", "engine.kind=reference", "--ranks", "2", "--profile",
+                profile.toString(), "--format", "json").requireDone().output());
+        for (JsonNode plan : answer.get("plans")) {
+            JsonNode interval = plan.get("stepSecondsInterval90");
+            assertTrue(interval.get(0).asDouble() <= interval.get(1).asDouble(), plan::toString);
+            assertEquals(1, plan.get("settings").get("training.microbatch-size").asInt());
+        }
+        assertTrue(answer.get("refused").get("profile").get("nearest").asText().startsWith("the profile is of "));
+        plan("--ranks", "2", "--profile", profile.toString()).requireRefused("is of the engine reference");
     }
 
     @Test

@@ -10,10 +10,14 @@ import dev.troupe.plan.planner.MachineFigures;
 import dev.troupe.plan.planner.PlanAnswer;
 import dev.troupe.plan.planner.PlanRequest;
 import dev.troupe.plan.planner.Planner;
+import dev.troupe.plan.planner.ProfiledTimes;
 import dev.troupe.plan.planner.StageTimes;
 import dev.troupe.plan.prepare.BuiltInCorpus;
+import dev.troupe.plan.prepare.EngineChoice;
 import dev.troupe.plan.prepare.OpenedRun;
 import dev.troupe.plan.prepare.RunRequest;
+import dev.troupe.plan.profile.Profile;
+import dev.troupe.plan.profile.ProfileSetting;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
@@ -62,6 +66,10 @@ public final class PlanCommand implements Callable<Integer> {
             "Assumed figures of the machines: device-flops, node-ranks, memory, and latency and bandwidth inside and between; docs/plan.md. Default with engine.kind = emulated: its device-flops, and links that take no time."})
     private Path costs;
 
+    @Option(names = "--profile", paramLabel = "FILE", description = {
+            "Measured times of the layers, by ./troupe profile with the same CONFIG; then steps have intervals, and --costs is for links and memory alone."})
+    private Path profile;
+
     @Option(names = "--asynchronous", description = {
             "Also considers schedules whose steps overlap, which train on older weights."})
     private boolean asynchronous;
@@ -91,14 +99,17 @@ public final class PlanCommand implements Callable<Integer> {
         if (most < 1 || most > MOST_RANKS) {
             throw new UsageException("--ranks must be 1 to " + MOST_RANKS + ", but found " + most);
         }
-        MachineFigures figures = figures(spec, most);
+        Optional<Profile> measured = Optional.ofNullable(profile).map(Profile::read);
+        MachineFigures figures = figures(spec, most, measured.isPresent());
         long budget = budget(figures);
-        try (OpenedRun opened = open(spec)) {
+        try (OpenedRun opened = open(spec, measured)) {
+            measured.ifPresent(of -> of.requireFor(settingOf(opened), profile));
             PlanRequest request = new PlanRequest(most, budget, batchSize(spec, opened), asynchronous, top);
             OpenedRun asked = opened.with(opened.spec().with(Map.of("training.global-batch-size",
                     request.batchSize())));
-            PlanAnswer answer = new Planner(asked, request, figures,
-                    StageTimes.ofOperations(figures.deviceFlops())).run();
+            StageTimes times = measured.<StageTimes>map(ProfiledTimes::new)
+                    .orElseGet(() -> StageTimes.ofOperations(figures.deviceFlops()));
+            PlanAnswer answer = new Planner(asked, request, figures, times).run();
             output.print(switch (format) {
                 case table -> PlanTable.of(request, answer, Terminal.ofOutput());
                 case json -> PlanJson.of(request, answer);
@@ -111,15 +122,19 @@ public final class PlanCommand implements Callable<Integer> {
         return ExitCode.DONE;
     }
 
-    private MachineFigures figures(RunSpec spec, int most) {
+    private MachineFigures figures(RunSpec spec, int most, boolean isMeasured) {
         MachineFigures figures;
         if (costs != null) {
             figures = MachineFigures.read(costs);
         } else if (spec.engine().kind().equals("emulated") && spec.engine().emulated().deviceFlops() > 0) {
             figures = MachineFigures.withFreeLinks(spec.engine().emulated().deviceFlops(), most);
+        } else if (isMeasured) {
+            figures = MachineFigures.withFreeLinks(1, most); // the times of layers are measured
         } else {
-            throw new UsageException("plan needs the costs of the model's layers: name assumed figures with --costs, or"
-                    + " set engine.kind = emulated and engine.emulated.device-flops");
+            throw new UsageException(
+                    "plan needs the costs of the model's layers: name a profile of ./troupe profile with"
+                            + " --profile, or assumed figures with --costs, or set engine.kind = emulated and"
+                            + " engine.emulated.device-flops");
         }
         OptionalLong machines = nodes != null
                 ? OptionalLong.of(nodes)
@@ -156,15 +171,28 @@ public final class PlanCommand implements Callable<Integer> {
         return Math.toIntExact(tokens / length); // exact
     }
 
-    /** Opens the run on one rank: what the planner chooses is left to it. */
-    private static OpenedRun open(RunSpec spec) {
+    /** Returns the conditions of the ranks of a plan. */
+    private static ProfileSetting settingOf(OpenedRun opened) {
+        EngineChoice engine = opened.whole().choice();
+        return ProfileSetting.of(opened.spec(), opened.model(), opened.whole().start().sequenceLength(),
+                engine.provider().kind(), engine.settings());
+    }
+
+    /**
+     * Opens the run on one rank: what the planner chooses is left to it. The threads of a rank are those of the profile.
+     */
+    private static OpenedRun open(RunSpec spec, Optional<Profile> measured) {
         Map<String, Object> alone = new HashMap<>(Map.of("parallel.pipeline", 1, "parallel.tensor", 1, "parallel.data",
-                1,
-                "parallel.sequence", false, "parallel.virtual-stages", 1, "parallel.schedule", "1f1b",
+                1, "parallel.sequence", false, "parallel.virtual-stages", 1, "parallel.schedule", "1f1b",
                 "parallel.layout", "uniform", "parallel.replicas", List.of(), "training.zero", 0, "cluster.nodes",
                 List.of()));
         alone.put("training.recompute", "none");
         alone.put("faults", List.of());
+        measured.map(Profile::setting).ifPresent(setting -> {
+            alone.put("parallel.tensor", setting.tensor());
+            alone.put("training.microbatch-size", setting.microbatchSize());
+            alone.put("engine.threads", setting.threads());
+        });
         return OpenedRun.of(new RunRequest(spec.with(alone), BuiltInCorpus.utf8(), Path.of("runs", spec.name()),
                 Optional.empty(), OptionalLong.empty()));
     }

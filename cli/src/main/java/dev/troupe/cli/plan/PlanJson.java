@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.troupe.plan.planner.PlanAnswer;
 import dev.troupe.plan.planner.PlanRequest;
 import dev.troupe.plan.planner.PricedPlan;
+import dev.troupe.plan.profile.StepInterval;
 import java.util.TreeMap;
 
 /** The answer of the planner as JSON. */
@@ -22,7 +23,14 @@ final class PlanJson {
             root.put("memoryBytes", request.memoryBytes());
         }
         ArrayNode plans = root.putArray("plans");
-        answer.best().forEach(plan -> plans.add(plan(request, plan)));
+        answer.best().forEach(plan -> {
+            ObjectNode node = plan(request, plan);
+            StepInterval interval = answer.intervals().get(plan.choice());
+            if (interval != null) {
+                node.putArray("stepSecondsInterval90").add(interval.lowNanos() / 1e9).add(interval.highNanos() / 1e9);
+            }
+            plans.add(node);
+        });
         answer.withoutPipeline().ifPresent(plan -> root.set("withoutPipeline", plan(request, plan)));
         ArrayNode advice = root.putArray("advice");
         PlanTable.advice(answer).forEach(advice::add);

@@ -9,9 +9,11 @@ import dev.troupe.plan.planner.PlanChoice;
 import dev.troupe.plan.planner.PlanGrid;
 import dev.troupe.plan.planner.PlanRequest;
 import dev.troupe.plan.planner.PricedPlan;
+import dev.troupe.plan.profile.StepInterval;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.TreeMap;
 
 /** The answer of the planner for a person: a ranked table, the reasons of what was refused, and advice. */
@@ -20,13 +22,15 @@ final class PlanTable {
             "saves",
             "step s", "tokens/s", "fullest rank");
 
+    private static final int LONGEST_LAYOUT = 24;
+
     private PlanTable() {
     }
 
     static String of(PlanRequest request, PlanAnswer answer, Terminal terminal) {
         List<List<String>> rows = new ArrayList<>();
         for (PricedPlan plan : answer.best()) {
-            rows.add(row(rows.size() + 1, request, plan));
+            rows.add(row(rows.size() + 1, request, plan, Optional.ofNullable(answer.intervals().get(plan.choice()))));
         }
         StringBuilder text = new StringBuilder(Columns.of(HEADINGS, rows)).append("\n\n");
         advice(answer).forEach(line -> text.append(Columns.wrapped(line, terminal.lineColumns(), "")).append('\n'));
@@ -35,15 +39,25 @@ final class PlanTable {
                 .toString();
     }
 
-    private static List<String> row(int place, PlanRequest request, PricedPlan plan) {
+    private static List<String> row(int place, PlanRequest request, PricedPlan plan,
+            Optional<StepInterval> interval) {
         PlanGrid grid = plan.choice().grid();
         double seconds = plan.stepNanos() / 1e9;
         return List.of("" + place, "" + grid.pipeline(), "" + grid.tensor(), "" + grid.data(),
                 "" + plan.choice().virtualStages(), "" + grid.microbatchSize(), "" + grid.microbatches(),
-                plan.choice().schedule(), plan.choice().layout(), saves(plan.choice()),
-                String.format(Locale.ROOT, "%.4g", seconds),
+                plan.choice().schedule(), layout(plan.choice()), saves(plan.choice()),
+                String.format(Locale.ROOT, "%.4g", seconds) + interval.map(PlanTable::text).orElse(""),
                 String.format(Locale.ROOT, "%,.0f", tokens(request, plan) / seconds),
                 MemoryPlan.text(plan.fullest().total()) + " (" + plan.fullest().rank() + ")");
+    }
+
+    private static String text(StepInterval interval) {
+        return String.format(Locale.ROOT, " (%.4g-%.4g)", interval.lowNanos() / 1e9, interval.highNanos() / 1e9);
+    }
+
+    /** Returns the layout in a table: a long string only as what it is. */
+    private static String layout(PlanChoice choice) {
+        return choice.layout().length() > LONGEST_LAYOUT ? "by costs" : choice.layout();
     }
 
     static double tokens(PlanRequest request, PricedPlan plan) {

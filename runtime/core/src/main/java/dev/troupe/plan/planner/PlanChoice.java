@@ -21,12 +21,6 @@ public record PlanChoice(PlanGrid grid, String schedule, int virtualStages, int 
         return grid.pipeline() * virtualStages;
     }
 
-    /** Returns the same candidate with another layout. */
-    PlanChoice with(String other) {
-        return new PlanChoice(grid, schedule, virtualStages, warmUp, other, zero, sharesSequence, recompute,
-                replaysAhead);
-    }
-
     /** Returns the values of the keys that make it, without {@code troupe.}; others are as the user has them. */
     public Map<String, Object> settings() {
         Map<String, Object> settings = new HashMap<>(grid.settings());

@@ -12,6 +12,8 @@ public final class PlanRefusals {
     public enum Kind {
         /** Ranks cannot share a layer, or stages cannot have one each. */
         MODEL("model"),
+        /** The profile is of another microbatch size or T. */
+        PROFILE("profile"),
         /** A schedule is not defined for the grid, or a setting excludes it. */
         SCHEDULE("schedule"),
         /** A rank needs more memory than it may. */

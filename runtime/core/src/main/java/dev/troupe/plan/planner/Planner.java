@@ -4,7 +4,6 @@ import dev.troupe.config.RunSpec;
 import dev.troupe.config.spec.MemorySpec;
 import dev.troupe.optimizer.Optimizer;
 import dev.troupe.parallel.Zero;
-import dev.troupe.partition.Partition;
 import dev.troupe.partition.TensorSharing;
 import dev.troupe.plan.OptimizerChoice;
 import dev.troupe.plan.UsageException;
@@ -15,6 +14,7 @@ import dev.troupe.plan.planner.PlanRefusals.Kind;
 import dev.troupe.plan.prepare.OpenedRun;
 import dev.troupe.plan.prepare.PlannedRun;
 import dev.troupe.plan.prepare.SizedRun;
+import dev.troupe.plan.profile.StepInterval;
 import dev.troupe.schedule.simulator.Costs;
 import dev.troupe.schedule.simulator.StageCost;
 import java.util.ArrayList;
@@ -47,7 +47,9 @@ public final class Planner {
     private final int elementBytes;
     private final SearchSpace space;
     private final PlanRefusals refusals = new PlanRefusals();
-    private final Map<String, Optional<Cut>> cuts = new HashMap<>();
+    private final StageTimes times;
+    private final Layouts layouts;
+    private final Map<String, List<String>> names = new HashMap<>();
     private long candidates;
     private int openedGrids;
     private int certified;
@@ -66,7 +68,9 @@ public final class Planner {
         this.costs = new StepCosts(times, figures, opened.whole().choice().settings(),
                 opened.whole().start().sequenceLength(), spec.training().update().roundsGradients());
         this.bound = new StepBound(costs, spec.parallel().splitCoolDown());
+        this.times = times;
         this.optimizer = OptimizerChoice.of(spec, opened.model());
+        this.layouts = new Layouts(opened.model(), optimizer);
         this.space = new SearchSpace(opened.model(), request, figures.nodeRanks(), spec.training().microbatchSize());
     }
 
@@ -140,12 +144,17 @@ public final class Planner {
         if (best.isEmpty()) {
             throw new UsageException(nothingFits());
         }
+        Map<PlanChoice, StepInterval> intervals = new HashMap<>();
+        best.forEach(plan -> times.interval(others -> PricedPlan.stepNanos(plan.plan(),
+                costs.of(plan.choice(), cut(plan.choice()), plan.plan(), others)))
+                .ifPresent(interval -> intervals.put(plan.choice(), interval)));
         Map<Kind, PlanRefusals.Refusal> refused = refusals.byKind();
         Optional<PricedPlan> single = best.stream().filter(plan -> plan.choice().grid().pipeline() == 1).findFirst()
                 .or(() -> search(grids.stream().filter(grid -> grid.pipeline() == 1).toList(), 1).stream()
                         .findFirst());
-        return new PlanAnswer(best, single, refused, new PlanAnswer.Cost(openedGrids, grids.size(), candidates,
-                certified, simulated, sized, (System.nanoTime() - begin) / 1e9));
+        return new PlanAnswer(best, intervals, single, refused,
+                new PlanAnswer.Cost(openedGrids, grids.size(), candidates,
+                        certified, simulated, sized, (System.nanoTime() - begin) / 1e9));
     }
 
     private void requireOneLayer() {
@@ -162,7 +171,7 @@ public final class Planner {
 
     private String nothingFits() {
         Map<Kind, PlanRefusals.Refusal> refused = refusals.byKind();
-        for (Kind kind : List.of(Kind.MEMORY, Kind.SCHEDULE, Kind.MODEL)) {
+        for (Kind kind : List.of(Kind.MEMORY, Kind.SCHEDULE, Kind.PROFILE, Kind.MODEL)) {
             if (refused.containsKey(kind)) {
                 return "no plan of " + request.ranks() + (request.ranks() == 1 ? " rank" : " ranks") + " fits; the"
                         + " nearest: " + refused.get(kind).reason()
@@ -181,8 +190,11 @@ public final class Planner {
         for (PlanGrid grid : grids) {
             Optional<String> refusal = TensorSharing.refusal(opened.model(),
                     grid.microbatchSize() * opened.whole().start().sequenceLength(), grid.tensor(), false);
+            Optional<String> obstacle = times.obstacle(grid);
             if (refusal.isPresent()) {
                 refusals.add(Kind.MODEL, 1, 0, refusal::get);
+            } else if (obstacle.isPresent()) {
+                refusals.add(Kind.PROFILE, 1, 0, obstacle::get);
             } else {
                 nodes.add(new Node(StepBound.nanos(grid, layers(grid)), order++, grid, Optional.empty()));
             }
@@ -194,11 +206,11 @@ public final class Planner {
                 continue;
             }
             openedGrids++;
-            for (PlanChoice choice : space.choices(node.grid())) {
+            for (PlanChoice choice : space.choices(node.grid(), stages -> layouts(node.grid(), stages))) {
                 candidates++;
-                Optional<Cut> cut = cut(choice);
-                if (cut.isPresent() && !isAgain(choice, cut.get()) && fitsState(choice, cut.get())) {
-                    nodes.add(new Node(bound.nanos(choice, cut.get()), order++, node.grid(), Optional.of(choice)));
+                Cut cut = cut(choice);
+                if (fitsState(choice, cut)) {
+                    nodes.add(new Node(bound.nanos(choice, cut), order++, node.grid(), Optional.of(choice)));
                 }
             }
         }
@@ -216,22 +228,13 @@ public final class Planner {
         return costs.layers(opened.model(), grid);
     }
 
-    private Optional<Cut> cut(PlanChoice choice) {
-        return cuts.computeIfAbsent(choice.stageCount() + " " + choice.layout(), _ -> {
-            try {
-                return Optional.of(Cut.of(Partition.of(opened.model(), choice.stageCount(), choice.layout()),
-                        optimizer));
-            } catch (IllegalArgumentException refused) {
-                refusals.add(Kind.MODEL, 1, 0, refused::getMessage);
-                return Optional.empty();
-            }
-        });
+    private Cut cut(PlanChoice choice) {
+        return layouts.cut(choice.stageCount(), choice.layout()).orElseThrow();
     }
 
-    /** Returns whether a partition is the uniform one under another name. */
-    private boolean isAgain(PlanChoice choice, Cut cut) {
-        return !choice.layout().equals(Partition.UNIFORM) && cut(choice.with(Partition.UNIFORM))
-                .filter(uniform -> uniform.partition().stages().equals(cut.partition().stages())).isPresent();
+    private List<String> layouts(PlanGrid grid, int stageCount) {
+        return names.computeIfAbsent(grid.tensor() + " " + grid.microbatchSize() + " " + stageCount,
+                _ -> layouts.of(stageCount, layers(grid)));
     }
 
     private boolean fitsState(PlanChoice choice, Cut cut) {
@@ -258,7 +261,7 @@ public final class Planner {
             RunSpec spec = opened.spec().with(choice.settings());
             PlannedRun planned = PlannedRun.of(opened.with(spec));
             certified++;
-            Costs prices = costs.of(choice, cut(choice).orElseThrow(), planned.plan());
+            Costs prices = costs.of(choice, cut(choice), planned.plan());
             long step = PricedPlan.stepNanos(planned.plan(), prices);
             simulated++;
             if (step >= found.limitNanos()) {

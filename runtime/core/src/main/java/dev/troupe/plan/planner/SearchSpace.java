@@ -3,12 +3,12 @@ package dev.troupe.plan.planner;
 import dev.troupe.config.spec.MemorySpec.Recompute;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.spec.Axis;
-import dev.troupe.partition.Partition;
 import dev.troupe.schedule.family.PipeDream2Bw;
 import dev.troupe.schedule.family.Schedules;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeSet;
+import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 
 /**
@@ -62,11 +62,15 @@ record SearchSpace(ModelSpec model, PlanRequest request, int nodeRanks, int micr
                 || model.blockCount() % pipeline == 0 || Integer.bitCount(pipeline) == 1).boxed().toList();
     }
 
-    /** Returns the candidates of a grid: those that need less memory after those that need more, if they are alike else. */
-    List<PlanChoice> choices(PlanGrid grid) {
+    /**
+     * Returns the candidates of a grid: those that need less memory after those that need more, if they are alike else.
+     *
+     * @param layouts the layouts of a number of stages
+     */
+    List<PlanChoice> choices(PlanGrid grid, IntFunction<List<String>> layouts) {
         List<PlanChoice> choices = new ArrayList<>();
         for (Order order : orders(grid)) {
-            for (String layout : List.of(Partition.UNIFORM, Partition.PARAMETERS)) {
+            for (String layout : layouts.apply(grid.pipeline() * order.virtualStages())) {
                 for (boolean sharesSequence : grid.tensor() > 1 ? List.of(false, true) : List.of(false)) {
                     choices.addAll(savers(grid, order, layout, sharesSequence));
                 }

@@ -6,11 +6,14 @@ import dev.troupe.model.ModelSpec;
 import dev.troupe.model.spec.LayerCosts;
 import dev.troupe.plan.EmulatedCosts;
 import dev.troupe.plan.TrainingPlan;
+import dev.troupe.plan.profile.StepInterval;
 import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.simulator.StageCost;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.function.ToLongFunction;
 import java.util.stream.IntStream;
 
 /** The time that a rank computes for a microbatch, without messages and groups. */
@@ -25,6 +28,19 @@ public interface StageTimes {
      * @param sequenceLength the most tokens of a sequence
      */
     List<StageCost> layers(ModelSpec model, PlanGrid grid, int sequenceLength);
+
+    /** Returns why these times are not of a grid; empty if they are. */
+    default Optional<String> obstacle(PlanGrid grid) {
+        return Optional.empty();
+    }
+
+    /**
+     * Returns the interval of a step that these times predict; empty if they are assumed, so that nothing is known of their
+     * spread.
+     */
+    default Optional<StepInterval> interval(ToLongFunction<StageTimes> step) {
+        return Optional.empty();
+    }
 
     /**
      * Returns times by counted operations, as Narayanan et al. 2021, section 5.1, have them, at a rate that does not depend on

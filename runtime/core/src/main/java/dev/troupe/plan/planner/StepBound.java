@@ -67,8 +67,8 @@ final class StepBound {
 
     /** Returns a time below which no candidate of a grid can be: the work of all layers, divided equally. */
     static long nanos(PlanGrid grid, List<StageCost> layers) {
-        long work = layers.stream().mapToLong(layer -> layer.forwardNanos() + layer.backwardInputNanos()
-                + layer.backwardWeightNanos()).sum();
+        long work = layers.stream().mapToLong(layer -> layer.forwardNanos() + Math.min(layer.fullBackwardNanos(),
+                layer.backwardInputNanos() + layer.backwardWeightNanos())).sum();
         return work / grid.pipeline() * grid.microbatches(); // rounded down
     }
 
@@ -99,10 +99,12 @@ final class StepBound {
                 back[rank] = wayBack;
             }
             untilGradient[rank] += stage.forwardNanos() + stage.nanos(Kind.RECOMPUTE) + stage.backwardInputNanos();
-            weights[rank] += stage.backwardWeightNanos();
+            long weight = Math.clamp(stage.fullBackwardNanos() - stage.backwardInputNanos(), 0L,
+                    stage.backwardWeightNanos()); // B may be shorter than I and W
+            weights[rank] += weight;
             once[rank] += stage.nanos(Kind.REDUCE_GRAD) + stage.nanos(Kind.UPDATE) + stage.nanos(Kind.UNSHARD);
             there += stage.forwardNanos();
-            wayBack += stage.backwardInputNanos() + (splits ? 0 : stage.backwardWeightNanos());
+            wayBack += stage.backwardInputNanos() + (splits ? 0 : weight);
         }
 
         long longest(boolean splits, boolean overlaps) {

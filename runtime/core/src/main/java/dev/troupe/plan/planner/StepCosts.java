@@ -61,8 +61,13 @@ final class StepCosts {
 
     /** Returns the costs of a planned run. */
     Costs of(PlanChoice choice, Cut cut, TrainingPlan plan) {
+        return of(choice, cut, plan, times);
+    }
+
+    /** Returns the costs of a planned run with other times of its layers. */
+    Costs of(PlanChoice choice, Cut cut, TrainingPlan plan, StageTimes others) {
         RankLinks links = RankLinks.of(choice.grid(), figures);
-        return new Costs(shared(choice, cut, times.of(plan), links, stage -> plan.training().plan().rankOf(stage, 0)),
+        return new Costs(shared(choice, cut, others.of(plan), links, stage -> plan.training().plan().rankOf(stage, 0)),
                 links::between);
     }
 
@@ -117,7 +122,8 @@ final class StepCosts {
         long input = alone.backwardInputNanos() + (halves + (isLast ? 1 : 0)) * sum
                 + (choice.replaysAhead() ? 0 : again);
         return new StageCost(alone.forwardNanos() + (halves + (stage == 0 ? 1 : 0)) * sum, input,
-                alone.backwardWeightNanos(), input + alone.backwardWeightNanos(), 0, alone.otherNanos())
+                alone.backwardWeightNanos(), alone.fullBackwardNanos() + input - alone.backwardInputNanos(), 0,
+                alone.otherNanos())
                 .with(Kind.RECOMPUTE, alone.nanos(Kind.RECOMPUTE) + (choice.replaysAhead() ? again : 0));
     }
 
@@ -137,7 +143,8 @@ final class StepCosts {
             input = Math.max(input, gather) + first;
         }
         boolean gathersUpdates = zero.includes(Zero.OPTIMIZER) && !zero.includes(Zero.WEIGHTS);
-        return new StageCost(forward, input, weight, input + weight, boundary, alone.otherNanos())
+        long more = input - alone.backwardInputNanos() + weight - alone.backwardWeightNanos();
+        return new StageCost(forward, input, weight, alone.fullBackwardNanos() + more, boundary, alone.otherNanos())
                 .with(Kind.REDUCE_GRAD, zero.includes(Zero.GRADIENTS) ? 0 : zero == Zero.NONE ? 2 * scatter : scatter)
                 .with(Kind.UNSHARD, gathersUpdates ? gather : 0);
     }

@@ -14,7 +14,6 @@ import dev.troupe.plan.prepare.OpenedRun;
 import dev.troupe.plan.prepare.PlannedRun;
 import dev.troupe.plan.prepare.RunRequest;
 import dev.troupe.plan.prepare.SizedRun;
-import dev.troupe.partition.Partition;
 import dev.troupe.schedule.simulator.Hop;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -69,11 +68,12 @@ class PlannerTest {
         StepBound bound = new StepBound(costs, false);
         SearchSpace space = new SearchSpace(opened.model(), request, SLOW_LINKS.nodeRanks(), 1);
         List<Priced> priced = new ArrayList<>();
+        Layouts layouts = new Layouts(opened.model(), OptimizerChoice.of(opened.spec(), opened.model()));
         for (PlanGrid grid : space.grids()) {
-            for (PlanChoice choice : space.choices(grid)) {
+            for (PlanChoice choice : space.choices(grid,
+                    stages -> layouts.of(stages, costs.layers(opened.model(), grid)))) {
                 try {
-                    Cut cut = Cut.of(Partition.of(opened.model(), choice.stageCount(), choice.layout()),
-                            OptimizerChoice.of(opened.spec(), opened.model()));
+                    Cut cut = layouts.cut(choice.stageCount(), choice.layout()).orElseThrow();
                     PlannedRun planned = PlannedRun.of(opened.with(opened.spec().with(choice.settings())));
                     priced.add(new Priced(choice, bound.nanos(choice, cut), PricedPlan.stepNanos(planned.plan(),
                             costs.of(choice, cut, planned.plan())), bytes(planned)));
