@@ -21,7 +21,8 @@ import picocli.CommandLine.ParameterException;
 
 /** The entry point of the command {@code troupe}, with all its subcommands. */
 @Command(name = "troupe", mixinStandardHelpOptions = true, versionProvider = VersionOption.class, subcommands = {
-        TrainCommand.class, ScheduleCommand.class, CompareCommand.class, PlanCommand.class, ProfileCommand.class, LayoutCommand.class,
+        TrainCommand.class, ScheduleCommand.class, CompareCommand.class, PlanCommand.class, ProfileCommand.class,
+        LayoutCommand.class,
         ChaosCommand.class, VerifyCommand.class, LaunchCommand.class, NodeCommand.class, StatusCommand.class,
         PageCommand.class, BisectCommand.class, ReplayCommand.class,
         TokenizeCommand.class, EvalCommand.class, GenerateCommand.class, ExportCommand.class, MediaDriverCommand.class,

@@ -47,7 +47,7 @@ class PlanCommandTest {
     @Test
     void shouldLeadFromAModelToARunAsThePageDoes() throws IOException {
         List<String> fences = Pages.fences(Pages.page("docs/plan.md")).stream().map(fence -> fence.group(1)).toList();
-        Files.writeString(directory.resolve("model.conf"), fences.get(0));
+        Files.writeString(directory.resolve("my.conf"), fences.get(0));
         Files.writeString(directory.resolve("machines.conf"), fences.get(1));
         List<String> commands = fences.get(2).lines().toList();
         assertEquals(2, commands.size(), fences.get(2));

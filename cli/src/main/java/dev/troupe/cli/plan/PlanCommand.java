@@ -47,19 +47,19 @@ public final class PlanCommand implements Callable<Integer> {
     private ConfigOptions options;
 
     @Option(names = "--memory", paramLabel = "BYTES", description = {
-            "The most memory of a rank for tensors, such as 80GiB; default: that of --costs, or no limit."})
+            "The most memory of a rank for tensors, such as 80GiB; default: the memory in --costs, or no limit."})
     private String memory;
 
     @Option(names = "--ranks", paramLabel = "N", description = {
-            "The most ranks; default: those of CONFIG (pipeline x data x tensor)."})
+            "The most ranks; default: the ranks of CONFIG (pipeline x data x tensor)."})
     private Integer ranks;
 
     @Option(names = "--nodes", paramLabel = "N", description = {
-            "Machines, which have equal shares of the ranks; default: the hosts of CONFIG's cluster, or as many as node-ranks of --costs asks for."})
+            "Machines, which have equal shares of the ranks; default: the hosts of CONFIG's cluster, or as node-ranks of --costs gives."})
     private Integer nodes;
 
     @Option(names = "--tokens-per-step", paramLabel = "N", description = {
-            "Tokens of a step over all ranks; default: those of CONFIG."})
+            "Tokens of a step over all ranks; default: the tokens of CONFIG."})
     private Long tokens;
 
     @Option(names = "--costs", paramLabel = "FILE", description = {
@@ -71,7 +71,7 @@ public final class PlanCommand implements Callable<Integer> {
     private Path profile;
 
     @Option(names = "--asynchronous", description = {
-            "Also considers schedules whose steps overlap, which train on older weights."})
+            "Also considers schedules with overlapping steps, which train on older weights."})
     private boolean asynchronous;
 
     @Option(names = "--top", paramLabel = "N", defaultValue = "5", description = "Plans to rank; default: 5.")
@@ -179,7 +179,7 @@ public final class PlanCommand implements Callable<Integer> {
     }
 
     /**
-     * Opens the run on one rank: what the planner chooses is left to it. The threads of a rank are those of the profile.
+     * Opens the run on one rank: what the planner chooses is left to it. A rank has the threads of the profile.
      */
     private static OpenedRun open(RunSpec spec, Optional<Profile> measured) {
         Map<String, Object> alone = new HashMap<>(Map.of("parallel.pipeline", 1, "parallel.tensor", 1, "parallel.data",

@@ -15,7 +15,8 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 
 /**
- * The partitions that are candidates, each once: uniform, by parameters, and the one of which the longest stage is as short as
+ * The partitions that are candidates, each once: uniform, by parameters, and the one of which the longest stage is as
+ * short as
  * possible. A partition that another one names already is left out.
  *
  * <p>Source: Huang et al., GPipe, 2019, section 2.2.
@@ -65,11 +66,15 @@ final class Layouts {
     private String balanced(int stageCount, List<StageCost> layers) {
         long[] before = new long[layers.size() + 1];
         for (int layer = 0; layer < layers.size(); layer++) {
-            before[layer + 1] = before[layer] + layers.get(layer).forwardNanos() + layers.get(layer).fullBackwardNanos();
+            before[layer + 1] = before[layer] + layers.get(layer).forwardNanos()
+                    + layers.get(layer).fullBackwardNanos();
         }
-        Borders borders = BalancedPartition.of(layers.size(), stageCount, (_, first, end) -> before[end] - before[first])
+        Borders borders = BalancedPartition
+                .of(layers.size(), stageCount, (_, first, end) -> before[end] - before[first])
                 .orElseThrow(); // without a limit there always is one
-        return new Partition(model, IntStream.range(0, stageCount).mapToObj(stage -> new LayerRange(borders.first(stage),
-                borders.first(stage) + borders.sizes().get(stage) - 1)).toList()).layout();
+        return new Partition(model,
+                IntStream.range(0, stageCount).mapToObj(stage -> new LayerRange(borders.first(stage),
+                        borders.first(stage) + borders.sizes().get(stage) - 1)).toList())
+                .layout();
     }
 }

@@ -6,7 +6,8 @@ import dev.troupe.schedule.simulator.Hop;
 import dev.troupe.schedule.simulator.StageCost;
 
 /**
- * The law of a pipeline over slow links: with r the time that a message occupies its link over the time of a forward, a link
+ * The law of a pipeline over slow links: with r the time that a message occupies its link over the time of a forward, a
+ * link
  * is busy for r / 3 of the time, since one activation crosses it for each forward and backward, and gradients cross it the
  * other way. A synchronous step that hides messages takes 3 (M + P - 1) + 2 (P - 1) r forwards, against 3 (M + P - 1) on
  * links that take no time. With r above 3 a link is full, and the pipeline is as slow as the link.

@@ -27,8 +27,10 @@ import java.util.Optional;
 import java.util.PriorityQueue;
 
 /**
- * The search for the plans with the shortest predicted step, by branch and bound. A node is a grid or a candidate of one; the
- * node with the least bound is opened next, and the search ends when no bound is below the plans that were found. A candidate
+ * The search for the plans with the shortest predicted step, by branch and bound. A node is a grid or a candidate of one;
+ * the
+ * node with the least bound is opened next, and the search ends when no bound is below the plans that were found. A
+ * candidate
  * is lowered, certified, simulated and sized by the code that prepares a run. Of equal steps the first in the order of
  * {@link SearchSpace} counts as better.
  *
@@ -123,7 +125,7 @@ public final class Planner {
                 choice.layout(), 0, false, MemorySpec.Recompute.NONE, false);
     }
 
-    /** Weights of ZeRO 3 are gathered while others compute, so that its step may be shorter than that of ZeRO 1 and 2. */
+    /** Weights of ZeRO 3 are gathered while others compute, so that its step may be shorter than with ZeRO 1 and 2. */
     private static boolean isNeverLonger(PlanChoice one, PlanChoice other) {
         boolean zero = one.zero() == other.zero() || one.zero() == 0 || other.zero() < 3 && one.zero() < other.zero();
         boolean recomputes = one.recompute() == MemorySpec.Recompute.NONE || one.recompute() == other.recompute()

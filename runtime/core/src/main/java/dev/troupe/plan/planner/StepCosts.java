@@ -17,9 +17,11 @@ import java.util.Map;
 import java.util.function.IntUnaryOperator;
 
 /**
- * The costs of the actions of a candidate. A tensor-parallel group sums the output of each half of a block in the forward and
+ * The costs of the actions of a candidate. A tensor-parallel group sums the output of each half of a block in the forward
+ * and
  * the gradient of its input in the backward, within F and I. Ranks with the same weights sum gradients once in a step, or
- * after each microbatch under ZeRO 2 and 3, and gather weights. All of it follows what is computed, except weights of ZeRO 3:
+ * after each microbatch under ZeRO 2 and 3, and gather weights. All of it follows what is computed, except weights of ZeRO
+ * 3:
  * they travel while the layer before computes.
  *
  * <p>Source of the volumes: Narayanan et al., Efficient Large-Scale Language Model Training on GPU Clusters, 2021, section
@@ -71,13 +73,13 @@ final class StepCosts {
                 links::between);
     }
 
-    /** Returns the least times of each layer, without groups; RECOMPUTE is that of a replay. */
+    /** Returns the least times of each layer, without groups; RECOMPUTE is the time of a replay. */
     List<StageCost> layers(ModelSpec model, PlanGrid grid) {
         return layers.computeIfAbsent(Grain.of(grid), _ -> times.layers(model, grid, sequenceLength));
     }
 
     /**
-     * Returns the least costs of the stages of a candidate that is not planned yet, from those of its layers.
+     * Returns the least costs of the stages of a candidate that is not planned yet, from the costs of its layers.
      *
      * @param place the place of each stage in the pipeline
      */

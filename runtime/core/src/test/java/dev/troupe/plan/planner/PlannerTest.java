@@ -142,7 +142,7 @@ class PlannerTest {
     }
 
     @Test
-    void shouldTakeNoPipelineIfThereIsOneRankAndSayWhatTheSearchTook() {
+    void shouldTakeNoPipelineIfThereIsOneRankAndCountTheSearch() {
         try (OpenedRun opened = open(small())) {
             PlanAnswer answer = plan(opened, request(1, Long.MAX_VALUE));
             assertEquals(1, answer.best().getFirst().choice().grid().ranks());
