@@ -70,7 +70,7 @@ final class StatusCommand implements Callable<Integer> {
                 status.ifPresent(answers::add);
                 System.out.printf(Locale.ROOT, "%-12s %-28s %-10s %5s  %s%n", node.name(),
                         node.address(node.controlPort()), status.isPresent() ? "up" : "no answer",
-                        status.map(told -> "" + told.epoch()).orElse("-"),
+                        status.map(known -> "" + known.epoch()).orElse("-"),
                         node.standby() ? "standby" : status.map(NodeStatus::ranks).orElse(node.ranks()));
             }
         }

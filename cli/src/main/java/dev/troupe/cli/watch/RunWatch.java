@@ -43,7 +43,7 @@ public final class RunWatch {
     private final Routes routes;
     private final EventTail tail;
     private final List<JsonNode> events = new ArrayList<>();
-    private int told;
+    private int shown;
     private String line = "";
 
     /**
@@ -93,8 +93,8 @@ public final class RunWatch {
             screen.lines().forEach(each -> text.append(cut(each)).append(CLEAR_LINE));
             output.print(text.append(CLEAR_REST));
         } else {
-            events.subList(told, events.size()).forEach(event -> output.println(RunScreen.event(event)));
-            told = events.size();
+            events.subList(shown, events.size()).forEach(event -> output.println(RunScreen.event(event)));
+            shown = events.size();
             if (isDue && !screen.line().equals(line)) {
                 line = screen.line();
                 output.println(line);

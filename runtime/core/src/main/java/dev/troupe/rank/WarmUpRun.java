@@ -45,7 +45,7 @@ final class WarmUpRun implements AutoCloseable {
     private final LongPredicate pace;
     private final Map<Integer, StageWorker> stages = new HashMap<>();
     private final Queue<RankEvent> events = new ArrayDeque<>();
-    private boolean goesOn = true;
+    private boolean continues = true;
     private boolean isDone;
     private long nanos;
 
@@ -74,13 +74,13 @@ final class WarmUpRun implements AutoCloseable {
         rank.outbox().begin(pass.number());
         rank.outbox().resume(rank.incarnation().epoch(), pass.number(), MessageKeys.NONE);
         events.add(new RankEvent.PassStarted(pass));
-        if (goesOn) {
+        if (continues) {
             transport.bring(messages());
         }
-        while (goesOn && !events.isEmpty()) {
+        while (continues && !events.isEmpty()) {
             machine.on(events.remove()).forEach(this::carryOut);
         }
-        if (goesOn && !isDone) {
+        if (continues && !isDone) {
             throw new IllegalStateException("rank " + rank.rank() + " stopped warming up while it is "
                     + machine.situation());
         }
@@ -145,12 +145,12 @@ final class WarmUpRun implements AutoCloseable {
     }
 
     private void paced(Runnable action) {
-        if (goesOn) {
+        if (continues) {
             long start = System.nanoTime();
             action.run();
             long took = System.nanoTime() - start;
             nanos += took;
-            goesOn = pace.test(took);
+            continues = pace.test(took);
         }
     }
 

@@ -125,14 +125,14 @@ final class PlanIndex {
     }
 
     private void requireOnItsRank(Place place, Action action) {
-        boolean isInTurns = plan.replicas(action.stage()) > 1 && action.kind().isPerMicrobatch();
-        if (!isInTurns && plan.ranksOf(action.stage()).contains(place.rank())) {
+        boolean isAlternating = plan.replicas(action.stage()) > 1 && action.kind().isPerMicrobatch();
+        if (!isAlternating && plan.ranksOf(action.stage()).contains(place.rank())) {
             return;
         }
         int home = plan.rankOf(action);
         if (home != place.rank()) {
             throw refusal(place, "belongs to rank " + home, action + " is on the wrong rank: the placement "
-                    + plan.placement() + " puts " + (isInTurns ? "microbatch " + action.microbatch() + " of " : "")
+                    + plan.placement() + " puts " + (isAlternating ? "microbatch " + action.microbatch() + " of " : "")
                     + "stage " + action.stage() + " on rank " + home + ".");
         }
     }

@@ -61,9 +61,9 @@ public record KeptThroughput(Optional<Double> share, Basis basis) {
                 .collect(Collectors.groupingBy(CommittedStep::step, Collectors.counting()));
         List<CommittedStep> untouched = new ArrayList<>();
         long lostMillis = 0;
-        long behindMillis = run.steps().getFirst().startedMillis();
+        long committedMillis = run.steps().getFirst().startedMillis();
         for (CommittedStep step : run.steps()) {
-            Span betweenSteps = new Span(behindMillis, step.startedMillis());
+            Span betweenSteps = new Span(committedMillis, step.startedMillis());
             Span inStep = new Span(step.startedMillis(), step.committedMillis());
             lostMillis += betweenSteps.meets(spans) ? betweenSteps.millis() : 0;
             if (commits.get(step.step()) > 1 || inStep.meets(spans)) {
@@ -71,7 +71,7 @@ public record KeptThroughput(Optional<Double> share, Basis basis) {
             } else {
                 untouched.add(step);
             }
-            behindMillis = step.committedMillis();
+            committedMillis = step.committedMillis();
         }
         if (untouched.size() < LEAST_UNTOUCHED) {
             return Optional.empty();

@@ -115,7 +115,7 @@ final class Checkpoints {
     private CheckpointEvent commit(CheckpointCommand.CommitParts commit) {
         try {
             setup.files().checkpoints().commit(commit.attempt().stepsDone(), commit.lossScale(), commit.parts());
-            return new CheckpointEvent.Stands(commit.attempt());
+            return new CheckpointEvent.Complete(commit.attempt());
         } catch (RuntimeException unwritten) {
             return new CheckpointEvent.Refused(commit.attempt(), Reason.of(unwritten));
         }

@@ -30,7 +30,7 @@ public sealed interface CheckpointCommand {
 
     /**
      * Commit the checkpoint, after all parts are written, with the loss scale of the next step; {@link
-     * CheckpointEvent.Stands} or {@link CheckpointEvent.Refused} answers.
+     * CheckpointEvent.Complete} or {@link CheckpointEvent.Refused} answers.
      */
     record CommitParts(CheckpointAttempt attempt, LossScale lossScale,
             List<CheckpointPart> parts) implements CheckpointCommand {

@@ -50,7 +50,7 @@ public sealed interface CheckpointEvent {
     }
 
     /** The checkpoint is committed. */
-    record Stands(CheckpointAttempt attempt) implements CheckpointEvent {
+    record Complete(CheckpointAttempt attempt) implements CheckpointEvent {
     }
 
     /** The checkpoint cannot begin, or cannot be committed. */

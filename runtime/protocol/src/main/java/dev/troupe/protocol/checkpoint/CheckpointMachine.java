@@ -69,7 +69,7 @@ public final class CheckpointMachine {
                 }
             }
             case CheckpointEvent.NodeGone(String node, String reason) -> loseNode(node, reason, commands);
-            case CheckpointEvent.Stands(var of) -> {
+            case CheckpointEvent.Complete(var of) -> {
                 if (isAt(State.COMMITTING, of)) {
                     commands.add(new CheckpointCommand.ReportWritten(of.stepsDone()));
                     settle(true, commands);

@@ -229,7 +229,7 @@ public final class RunMachine {
                     committed(commands);
                 }
                 epochs.repeat(phase == RunPhase.TRAINING || phase == RunPhase.VALIDATION ? all : List.of());
-                goOn(commands);
+                proceed(commands);
             }
             case TRAINING, UPDATING, VALIDATION, CHECKPOINT -> resume(commands);
             case FAILING, OVER -> {
@@ -244,11 +244,11 @@ public final class RunMachine {
             epochs.repeat(again);
             commands.add(new RunCommand.StartPass(pass, step.updatesAhead(pass), again));
         }
-        goOn(commands);
+        proceed(commands);
         checkpoints.passToAwaited(new CheckpointEvent.RanksRestarted(again), commands);
     }
 
-    private void goOn(List<RunCommand> commands) {
+    private void proceed(List<RunCommand> commands) {
         // A checkpoint is written between two passes, when no rank waits for a message.
         long passInProgress = phase == RunPhase.CHECKPOINT || phase == RunPhase.OVER ? -1 : pass.number();
         commands.add(epochs.resume(passInProgress));

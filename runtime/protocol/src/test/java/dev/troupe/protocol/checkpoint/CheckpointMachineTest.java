@@ -33,7 +33,7 @@ class CheckpointMachineTest {
                         List.of(file(0), file(1)))),
                 part(duringTraining(2), 0));
         assertEquals(List.of(new CheckpointCommand.ReportWritten(2), written(duringTraining(2))),
-                on(new CheckpointEvent.Stands(duringTraining(2))));
+                on(new CheckpointEvent.Complete(duringTraining(2))));
     }
 
     @Test
@@ -94,7 +94,7 @@ class CheckpointMachineTest {
         part(duringTraining(4), 1);
         assertEquals(List.of(new CheckpointCommand.ReportFailed(4, OVERDUE), settled(duringTraining(4))),
                 on(new CheckpointEvent.Overdue()));
-        assertEquals(List.of(), on(new CheckpointEvent.Stands(duringTraining(4))), "too late");
+        assertEquals(List.of(), on(new CheckpointEvent.Complete(duringTraining(4))), "too late");
     }
 
     @Test
@@ -140,7 +140,7 @@ class CheckpointMachineTest {
         part(awaited(4), 1);
         assertEquals(List.of(), on(new CheckpointEvent.Withdrawn()), "it may come to stand at any time");
         assertEquals(List.of(new CheckpointCommand.ReportWritten(4), written(awaited(4))),
-                on(new CheckpointEvent.Stands(awaited(4))));
+                on(new CheckpointEvent.Complete(awaited(4))));
     }
 
     private static CheckpointAttempt duringTraining(long stepsDone) {
@@ -189,7 +189,7 @@ class CheckpointMachineTest {
         assertEquals(List.of(), machine.on(new CheckpointEvent.PartWritten(duringTraining(2), 0, file(0))));
         assertEquals(PINNED, machine.on(new CheckpointEvent.Pinned(duringTraining(2), List.of(1))));
         part(duringTraining(2), 1);
-        on(new CheckpointEvent.Stands(duringTraining(2)));
+        on(new CheckpointEvent.Complete(duringTraining(2)));
         want(duringTraining(4));
         assertEquals(new CheckpointCommand.ReportPinned(duringTraining(4)),
                 machine.on(new CheckpointEvent.Overdue()).getFirst());

@@ -181,7 +181,7 @@ class RunCheckpointsTest {
                         moves.add(rank == 0 ? Move.PART_0 : Move.PART_1);
                         addFault(moves, rank == 0 ? Move.FAIL_0 : Move.FAIL_1);
                     }
-                    case CheckpointEvent.Stands _ -> {
+                    case CheckpointEvent.Complete _ -> {
                         moves.add(Move.STANDS);
                         addFault(moves, Move.REFUSED);
                     }
@@ -211,9 +211,9 @@ class RunCheckpointsTest {
                 case PART_1 -> take(takePart(1));
                 case FAIL_0 -> take(new CheckpointEvent.PartFailed(takePart(0).attempt(), 0, "full"));
                 case FAIL_1 -> take(new CheckpointEvent.PartFailed(takePart(1).attempt(), 1, "full"));
-                case STANDS -> take(takeAnswer(CheckpointEvent.Stands.class));
+                case STANDS -> take(takeAnswer(CheckpointEvent.Complete.class));
                 case REFUSED -> take(
-                        new CheckpointEvent.Refused(takeAnswer(CheckpointEvent.Stands.class).attempt(), "full"));
+                        new CheckpointEvent.Refused(takeAnswer(CheckpointEvent.Complete.class).attempt(), "full"));
                 case DELETED -> take(takeAnswer(CheckpointEvent.Deleted.class));
                 case LOSE_A -> {
                     pending.removeIf(event -> event instanceof CheckpointEvent.PartWritten part && part.rank() == 0);
@@ -264,7 +264,7 @@ class RunCheckpointsTest {
                         assertEquals(inProgress, attempt);
                         assertEquals(attempt.stepsDone(), scale.updates());
                         assertEquals(List.of(file(0), file(1)), parts);
-                        pending.add(new CheckpointEvent.Stands(attempt));
+                        pending.add(new CheckpointEvent.Complete(attempt));
                     }
                     case CheckpointCommand.Delete(var attempt) -> {
                         assertEquals(inProgress, attempt);

@@ -109,7 +109,7 @@ final class SimulatedCheckpoints {
                 () -> "a checkpoint after " + stepsDone + " steps, where those after " + records.checkpoints
                         + " stand");
         records.checkpoints.add(stepsDone);
-        return new CheckpointEvent.Stands(attempt);
+        return new CheckpointEvent.Complete(attempt);
     }
 
     /** Checks at the end that the last checkpoint is complete, and that each other due one is, or was reported. */

@@ -218,7 +218,7 @@ final class PeerMember extends CheckedGroup implements Source.Taker {
 
     @Override
     public void lost(int from, String why) {
-        fail(membership.describe(from) + " was not heard: " + why, OptionalInt.empty(), null);
+        fail(membership.describe(from) + " cannot be received: " + why, OptionalInt.empty(), null);
     }
 
     @Override
