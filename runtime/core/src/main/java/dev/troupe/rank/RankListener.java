@@ -5,7 +5,6 @@ import dev.troupe.transport.TransportFault;
 
 /** The receiver of a rank's events outside its stages. Thread rule: any thread. */
 public interface RankListener {
-    /** Handles a landed message. */
     void moved(RankEvent event);
 
     void epochBegun(int epoch);

@@ -95,7 +95,6 @@ public final class RankResources {
         return incarnation;
     }
 
-    /** Returns the steps done at the start of this incarnation. */
     public long stepsDone() {
         return stepsDone;
     }

@@ -49,7 +49,6 @@ public final class CoordinatorOf {
                 outcome);
     }
 
-    /** Returns the settings of a run's steps. */
     public static RunSettings settings(PreparedRun run) {
         PlannedRun planned = run.planned();
         TrainingPlan plan = run.plan();
@@ -76,7 +75,7 @@ public final class CoordinatorOf {
         };
     }
 
-    /** Returns the expected share of each stage in the computing. */
+    /** Returns the expected relative computing time of each stage. */
     private static ExpectedTimes expectation(PreparedRun run) {
         return new ExpectedTimes(run.engine().computes()
                 ? EmulatedCosts.ofOperations(run.plan())

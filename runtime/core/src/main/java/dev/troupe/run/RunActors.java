@@ -29,10 +29,8 @@ import org.apache.pekko.dispatch.DispatcherConfigurator;
 import org.apache.pekko.dispatch.Dispatchers;
 
 /**
- * The actors of a run in one JVM: their guardian, its node, and the coordinator or the way to it. They have an actor system
- * of their own, which ends with them, or are guests in the system of a program.
- *
- * <p>Thread rule: any thread.
+ * The actors of a run in one JVM: their guardian, its node, and the coordinator or a proxy of it. They have their own actor
+ * system, which ends with them, or are guests in the system of a program. Thread rule: any thread.
  */
 public final class RunActors {
     private static final String RANKS = "troupe.ranks";
@@ -53,14 +51,14 @@ public final class RunActors {
     private record End() implements Command {
     }
 
-    /** The coordinator, as the guardian of one node reaches it. Belongs to the guardian's actor. */
+    /** The coordinator from the view of one node's guardian. Thread rule: the guardian's actor. */
     public interface Lead {
         ActorRef<TrainingCoordinator.Command> coordinator();
 
         /**
-         * Sends a command of this JVM to the coordinator, and to the node if it concerns the node too.
+         * Sends a command of this JVM to the coordinator, and also to the node if it concerns the node.
          *
-         * @return the time after which the guardian passes the command again; empty for a command that is sent once
+         * @return the time after which the guardian sends the command again; empty: it is sent once
          */
         Optional<Duration> pass(TrainingCoordinator.Command command, ActorRef<NodeActor.Command> node);
     }
@@ -111,7 +109,7 @@ public final class RunActors {
         if (!dispatchers.hasDispatcher(RANKS)) {
             Config settings = ConfigFactory.parseMap(Map.of("id", RANKS)).withFallback(config.getConfig(RANKS))
                     .withFallback(host.settings().config().getConfig(Dispatchers.DefaultDispatcherId()));
-            // If two runs start at the same time, the first one's is used, which is the same.
+            // If two runs start at the same time, the first one's is used; both are equal.
             dispatchers.registerConfigurator(RANKS, new DispatcherConfigurator(settings, dispatchers.prerequisites()));
         }
         CompletableFuture<Done> released = new CompletableFuture<>();
@@ -122,13 +120,13 @@ public final class RunActors {
     }
 
     /**
-     * The guardian ends with its node. A stage that waits for another rank does not end by itself, so the node halts its
-     * ranks before actors stop.
+     * The guardian, which ends with its node. A stage that waits for another rank does not end on its own, so the node halts
+     * its ranks before actors stop.
      */
     private static Behavior<Command> guardian(NodeSetup hosting, Function<ActorContext<?>, Lead> leads,
             CompletableFuture<Done> released, CompletableFuture<Done> ended) {
         NodeSetup setup = hosting.afterRelease(() -> released.complete(Done.getInstance()));
-        NodeActor.Command halt = new NodeActor.Told(new NodeEvent.Halt());
+        NodeActor.Command halt = new NodeActor.Happened(new NodeEvent.Halt());
         return Behaviors.setup(context -> Behaviors.withTimers(timers -> {
             Lead lead = leads.apply(context);
             var node = context.spawn(NodeActor.create(setup, lead.coordinator()), "node");
@@ -155,12 +153,10 @@ public final class RunActors {
         }));
     }
 
-    /** Returns the system of the actors. */
     public ActorSystem<?> system() {
         return system;
     }
 
-    /** Sends a message to the coordinator. */
     void tell(TrainingCoordinator.Command command) {
         guardian.tell(new Passed(command));
     }

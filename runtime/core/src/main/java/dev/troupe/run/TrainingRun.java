@@ -47,10 +47,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The part of a started run in one JVM: all its ranks ({@link #start}), or the ranks of one node of a cluster
- * ({@code dev.troupe.run.cluster}).
- *
- * <p>Thread rule: {@link #await} on one thread, the other methods on any.
+ * The part of a started run in one JVM: all its ranks ({@link #start}), or the ranks of one node of a cluster ({@code
+ * dev.troupe.run.cluster}). Thread rule: {@link #await} on one thread, the other methods on any.
  */
 public final class TrainingRun {
     private static final Logger LOG = LoggerFactory.getLogger(TrainingRun.class);
@@ -61,7 +59,7 @@ public final class TrainingRun {
     /** Longer than a coordinator takes to answer a message. */
     private static final Duration UNLED = Duration.ofSeconds(5);
 
-    /** The wait for a rank of a group, in transport timeouts: the rank may still compute, and is late by that time. */
+    /** The wait for a rank of a group, in transport timeouts: the rank may still compute. */
     private static final int GROUP_PATIENCE = 10;
 
     private static final String ONLY_NODE = "node-0";
@@ -74,8 +72,6 @@ public final class TrainingRun {
     private final long stepsBefore;
 
     /**
-     * Creates the run of started actors.
-     *
      * @param outcome completed by the actors when the run is over
      * @param position the progress of the run as this node knows it
      * @param whyEnded the reason if the actors end without completing the outcome
@@ -86,15 +82,15 @@ public final class TrainingRun {
         this.outcome = outcome;
         this.position = position;
         this.stepsBefore = stepsBefore;
-        // The outcome is completed by any end of the actors, so that no thread waits for ever.
+        // Any end of the actors completes the outcome, so that no thread waits for ever.
         Runnable ended = () -> outcome.complete(new RunOutcome(stepsBefore, Optional.of(whyEnded.get())));
         actors.beforeEnd(ended);
         actors.whenEnded().whenComplete((_, _) -> ended.run());
     }
 
     /**
-     * Runs each kind of kernel of the run's ranks in this process once, at its real shape, and frees all memory. Call
-     * this before the run's directory is made.
+     * Runs each kernel of the run's ranks in this process once, with its real shape, and frees all memory. It is called
+     * before the run's directory is created.
      *
      * @throws UsageException if this machine cannot run a kernel, or the class path lacks a part of the actors' defaults
      * @throws InterruptedException if this thread was interrupted
@@ -110,7 +106,7 @@ public final class TrainingRun {
     }
 
     /**
-     * Starts a run in an actor system of its own with one coordinator and one node.
+     * Starts a run in its own actor system, with one coordinator and one node.
      *
      * @param transport carries the tensors; the run closes it
      * @param warmUp the result of {@link #warmUp}
@@ -199,35 +195,35 @@ public final class TrainingRun {
                         run.plan().training().plan().microbatchesPerStep(), _ -> true);
     }
 
-    /** Returns the checkpoint store of a run that writes to a directory. */
     public static CheckpointStore checkpoints(PreparedRun run, Path directory) {
         return new CheckpointStore(directory, run.model(), run.engine().settings().products(),
                 run.spec().training().commits().keepCheckpoints(),
                 run.planned().checkpointBytes()).ofReplicas(run.plan().replicas());
     }
 
-    /** Returns the committed steps, as far as this JVM knows. Any thread. */
+    /** Returns the committed steps that this JVM knows of. */
     public long stepsDone() {
         return Math.max(stepsBefore, position.stepsDone());
     }
 
-    /** Returns the committed steps; empty if this JVM is not part of a run that has begun. Any thread. */
+    /** Returns the committed steps; empty if this JVM is not part of a run that has begun. */
     public OptionalLong progress() {
         return position.isOpen() ? OptionalLong.of(stepsDone()) : OptionalLong.empty();
     }
 
-    /** Another node still starts, as a launcher reports: the time limit for joining starts over. */
+    /** Restarts the time limit for joining, since a launcher reports that another node still starts. */
     public void othersStart() {
         actors.tell(new TrainingCoordinator.OthersStart());
     }
 
-    /** Asks the run to end after the current step, with a checkpoint, without a time limit. */
+    /** Requests the end of the run after the current step, with a checkpoint, without a time limit. */
     public void stop() {
         actors.tell(new TrainingCoordinator.Stop(false));
     }
 
     /**
-     * Asks the run to end at once, without a checkpoint. Without a coordinator its part in this JVM ends after some seconds.
+     * Requests the end of the run at once, without a checkpoint. Without a coordinator its part in this JVM ends after some
+     * seconds.
      */
     public void stopNow() {
         actors.tell(new TrainingCoordinator.Stop(true));
@@ -235,8 +231,8 @@ public final class TrainingRun {
     }
 
     /**
-     * Waits for the end of the run, and until all its threads, memory and files are released, except of a stage that
-     * hangs. The run itself bounds the wait, since a stalled run ends itself.
+     * Waits for the end of the run. All its threads, memory and files are released then, except those of a stage that hangs.
+     * The run itself bounds the wait, since a stalled run ends itself.
      *
      * @throws InterruptedException if this thread was interrupted; the run then ends without a checkpoint
      */

@@ -15,8 +15,8 @@ import java.util.function.Consumer;
 import java.util.zip.CRC32C;
 
 /**
- * {@code digests.bin} in the directory of a run: a header with the keys, and a ring of records of fixed size, one for each
- * of the newest steps. A repeated step overwrites its record. Thread rule: one thread at a time.
+ * {@code digests.bin} in the directory of a run: a header with the keys, and a ring of records of fixed size for the newest
+ * steps. A repeated step overwrites its record. Thread rule: one thread at a time.
  */
 public final class BitsFile implements AutoCloseable {
     public static final String NAME = "digests.bin";

@@ -121,7 +121,6 @@ public final class RecordedBits implements AutoCloseable {
         return Collections.unmodifiableNavigableSet(steps);
     }
 
-    /** Returns the place of each output's digest. */
     Map<BitKey, Integer> places() {
         return places;
     }

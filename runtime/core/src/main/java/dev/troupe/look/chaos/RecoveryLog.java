@@ -14,7 +14,6 @@ import java.util.List;
 
 /** {@code recoveries.jsonl} in a run's directory: a line for each recovery. */
 public final class RecoveryLog {
-    /** The name of the file in the run's directory. */
     public static final String FILE = "recoveries.jsonl";
 
     private static final JsonMapper JSON = new JsonMapper();

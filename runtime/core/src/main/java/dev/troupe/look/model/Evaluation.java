@@ -22,10 +22,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * A model, data and an engine after all checks, to measure the one on the other: what a configuration would train, with
- * nothing of its schedule and its grid. Nothing is written.
- *
- * <p>Thread rule: one thread; close it at the end.
+ * A model, data and an engine after all checks, to measure the model's loss over the data. Schedule and grid of the
+ * configuration are not used, and nothing is written. Thread rule: one thread; close it at the end.
  */
 public final class Evaluation implements AutoCloseable {
     private final WholeModel whole;
@@ -34,12 +32,11 @@ public final class Evaluation implements AutoCloseable {
     /**
      * The loss over some sequences.
      *
-     * @param sequences how many were read
-     * @param targets how many of their targets count
-     * @param loss the mean cross-entropy of these
+     * @param sequences number of sequences read
+     * @param targets number of their targets that count
+     * @param loss the mean cross-entropy of these targets
      */
     public record Result(long sequences, long targets, double loss) {
-        /** The exponential of the loss. */
         public double perplexity() {
             return Math.exp(loss);
         }
@@ -48,7 +45,8 @@ public final class Evaluation implements AutoCloseable {
     /**
      * Opens and checks all parts.
      *
-     * @param from the run or checkpoint that has the weights; empty: those that a run of the configuration begins with
+     * @param from the run or checkpoint that has the weights; empty: the weights with which a run of the configuration
+     *     begins
      * @throws RuntimeException with a sentence for the user if the request is wrong: see {@link UserErrors}
      */
     public Evaluation(RunSpec spec, Optional<Path> from) {
@@ -96,8 +94,8 @@ public final class Evaluation implements AutoCloseable {
     /**
      * Measures the loss over the first sequences of the data without overlap.
      *
-     * @param most how many to read at most
-     * @param logits the safetensors file that gets the logits of the first sequence, under that name
+     * @param most maximum number of sequences
+     * @param logits the safetensors file for the logits of the first sequence, with that name
      */
     public Result measure(long most, Optional<Path> logits) {
         Sequences sequences = data.sequences();

@@ -20,9 +20,8 @@ import java.util.TreeSet;
 import java.util.stream.IntStream;
 
 /**
- * A model that continues a text, with its tokenizer, after all checks. Nothing is written.
- *
- * <p>Thread rule: one thread; close it at the end.
+ * A model that continues a text, with its tokenizer, after all checks. Nothing is written. Thread rule: one thread; close it
+ * at the end.
  */
 public final class Generation implements AutoCloseable {
     private final WholeModel whole;
@@ -31,7 +30,8 @@ public final class Generation implements AutoCloseable {
     /**
      * Opens and checks all parts.
      *
-     * @param from the run or checkpoint that has the weights; empty: those that a run of the configuration begins with
+     * @param from the run or checkpoint that has the weights; empty: the weights with which a run of the configuration
+     *     begins
      * @throws RuntimeException with a sentence for the user if the request is wrong: see {@link UserErrors}
      */
     public Generation(RunSpec spec, Optional<Path> from) {
@@ -50,18 +50,18 @@ public final class Generation implements AutoCloseable {
         return whole.start().model();
     }
 
-    /** Returns sentences for the user on what is unusual in the files of the model. */
+    /** Returns sentences for the user on unusual facts in the files of the model. */
     public List<String> notes() {
         return whole.start().notes();
     }
 
     /**
-     * Returns the text after a prompt, up to a token that ends a text, without that: the tokenizer's, or one of those that
-     * the model began with.
+     * Returns the text after a prompt, up to a token that ends a text, without that token. The tokenizer or the files of the
+     * base model name these tokens.
      *
-     * @param count the most tokens to add
-     * @throws UsageException if the prompt has no token, one that the model does not know, or prompt and text are
-     *     longer than the model's longest sequence
+     * @param count maximum number of added tokens
+     * @throws UsageException if the prompt has no token, or one that the model does not know, or if prompt and text are too
+     *     long for the model
      */
     public String write(String prompt, int count, Sampling sampling) {
         Tokenizer tokenizer = whole.tokenizer();
@@ -81,7 +81,7 @@ public final class Generation implements AutoCloseable {
         return tokenizer.decode(IntStream.of(written).limit(written.length - (hasEnded ? 1 : 0)).toArray());
     }
 
-    /** Returns how many tokens the model has positions for after a prompt; less than 1 if the prompt is too long. */
+    /** Returns the number of positions that the model has after a prompt; less than 1 if the prompt is too long. */
     public int roomAfter(String prompt) {
         return model().size(Axis.POSITION) - tokens(prompt).length;
     }
@@ -91,7 +91,7 @@ public final class Generation implements AutoCloseable {
         return IntStream.concat(IntStream.of(tokenizer.beforeText()), IntStream.of(tokenizer.encode(prompt))).toArray();
     }
 
-    /** Returns the tokens of prompt and text. */
+    /** Returns the number of tokens of prompt and text, after checks. */
     private int require(int[] prompt, int count) {
         if (prompt.length == 0) {
             throw new UsageException("a prompt must have at least one token, but found none: write a word");

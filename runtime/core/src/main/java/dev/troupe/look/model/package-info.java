@@ -1,2 +1,2 @@
-/** A model and what it has learned: its loss over data, and the text that it continues. One engine, without a plan. */
+/** A trained model in use: its loss over data, and the text that it continues. It needs one engine, and no plan. */
 package dev.troupe.look.model;

@@ -16,7 +16,6 @@ import java.util.function.Consumer;
  * number of committed steps. The coordinator's process writes it.
  */
 public final class EventsFile implements RunListener {
-    /** The name of the file in the run's directory. */
     public static final String FILE = "events.jsonl";
 
     private static final JsonMapper JSON = new JsonMapper();

@@ -20,7 +20,6 @@ import java.util.function.Consumer;
  * could not be written. Each line is passed to the system at once.
  */
 public final class MetricsLog implements AutoCloseable {
-    /** The name of the file in the run's directory. */
     public static final String FILE = "metrics.jsonl";
 
     private static final JsonMapper JSON = new JsonMapper();

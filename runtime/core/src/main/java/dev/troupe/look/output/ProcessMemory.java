@@ -9,7 +9,6 @@ import java.util.List;
 
 /** {@code memory.json} in a run's directory: the memory of the leading node's process, with all its ranks. */
 public final class ProcessMemory {
-    /** The name of the file in the run's directory. */
     public static final String FILE = "memory.json";
 
     private static final Path STATUS = Path.of("/proc/self/status");

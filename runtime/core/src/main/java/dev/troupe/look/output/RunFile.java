@@ -27,7 +27,6 @@ import java.util.List;
  * certificate, layout, nodes and announced memory. It is the constant part of {@code docs/schema/run.json}.
  */
 public final class RunFile {
-    /** The name of the file in the run's directory. */
     public static final String FILE = "run.json";
 
     private static final JsonMapper JSON = new JsonMapper();

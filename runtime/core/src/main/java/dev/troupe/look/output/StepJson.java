@@ -199,7 +199,6 @@ public final class StepJson {
         json.writeEndObject();
     }
 
-    /** Writes the costs with which the planned step was simulated. */
     private void write(Costs costs, Plan plan) throws IOException {
         json.writeObjectFieldStart("costs");
         json.writeArrayFieldStart("stages");

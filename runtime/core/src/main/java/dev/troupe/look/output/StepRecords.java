@@ -35,7 +35,6 @@ import java.util.stream.Stream;
  * any, once.
  */
 public final class StepRecords implements AutoCloseable {
-    /** The directory of the steps in the run's directory. */
     public static final String DIRECTORY = "steps";
     /** The file for Perfetto in the directory of the run. */
     static final String TRACE = "trace.json";

@@ -18,14 +18,13 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /**
- * {@code tensorboard/events.out.tfevents.*} in a run's directory: the scalars of each step for TensorBoard. A value is
- * placed at the number of steps of its weights: the loss of step s at s, the validation loss after n steps at n.
+ * {@code tensorboard/events.out.tfevents.*} in a run's directory: the scalars of each step for TensorBoard. A value has the
+ * number of steps of its weights: the loss of step s has s, the validation loss after n steps n.
  *
  * <p>Each process that leads the run has its own file. It begins with a mark by which readers drop the repeated steps of
  * earlier files. A record is written whole, or waits while the disk is full.
  */
 final class TensorBoardLog implements Observation {
-    /** The directory of the files in the run's directory. */
     static final String DIRECTORY = "tensorboard";
 
     private static final String PREFIX = "events.out.tfevents.";

@@ -65,7 +65,6 @@ final class EdgeTimes {
         return edges;
     }
 
-    /** Returns the number of steps with counted messages. */
     int stepCount() {
         return bySteps.size();
     }

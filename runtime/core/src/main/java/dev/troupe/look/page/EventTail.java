@@ -13,7 +13,6 @@ public final class EventTail {
     /** The interval at which a listener is served. */
     public static final long LOOK_EVERY_MILLIS = 200;
 
-    /** The maximum number of listeners of a process. */
     public static final int MOST_LISTENERS = 32;
 
     /** The number of earlier events that a new listener receives. */

@@ -92,7 +92,6 @@ final class StepDrawing {
     private StepDrawing() {
     }
 
-    /** Returns the drawing of the text of a step's file. */
     static byte[] of(byte[] step) throws IOException {
         ByteArrayOutputStream text = new ByteArrayOutputStream(step.length / 8);
         try (JsonParser from = JSON.createParser(step); JsonGenerator to = JSON.createGenerator(text)) {

@@ -39,7 +39,6 @@ record CheckpointFolder(Path path) {
                 : new Entry(directory, -1, false);
     }
 
-    /** Returns the directory of the checkpoint after {@code stepsDone} steps. */
     Path whole(long stepsDone) {
         return path.resolve(String.format(Locale.ROOT, "step-%06d", stepsDone));
     }

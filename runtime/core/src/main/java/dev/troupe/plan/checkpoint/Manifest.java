@@ -38,7 +38,6 @@ record Manifest(@JsonProperty(required = true) int format,
         @JsonProperty(required = true) String products,
         @JsonProperty(required = true) List<CheckpointPart> parts,
         @JsonInclude(JsonInclude.Include.NON_EMPTY) List<Integer> replicas) {
-    /** The name of the file in a checkpoint's directory. */
     static final String FILE = "manifest.json";
     /** The file format that this version writes. */
     static final int FORMAT = 4;

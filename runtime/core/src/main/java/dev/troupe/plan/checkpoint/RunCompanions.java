@@ -25,7 +25,6 @@ import java.util.Optional;
  * @param model the directory of the model that the run began from
  */
 public record RunCompanions(Optional<Path> tokenizer, boolean isOfBytes, Optional<Path> model) {
-    /** The folder of the files in a run's directory. */
     public static final String FOLDER = "tokenizer";
 
     /**

@@ -16,11 +16,11 @@ import java.util.stream.Stream;
 
 /** The state of a directory in which a run is to begin or to resume. Nothing is written. */
 sealed interface DirectoryState {
-    /** A directory with logs at most, or one that does not exist yet. */
+    /** A directory that does not exist yet, or has only logs. */
     record Free() implements DirectoryState {
     }
 
-    /** A directory with files of no run. */
+    /** A directory with files that are of no run. */
     record Foreign() implements DirectoryState {
     }
 
@@ -28,7 +28,7 @@ sealed interface DirectoryState {
     record Live() implements DirectoryState {
     }
 
-    /** A run that has ended with no checkpoint. */
+    /** A run that has ended without a checkpoint. */
     record WithoutCheckpoint() implements DirectoryState {
     }
 
@@ -36,14 +36,13 @@ sealed interface DirectoryState {
     record Finished(long steps) implements DirectoryState {
     }
 
-    /** A run that can be resumed. */
     record Resumable(long stepsDone) implements DirectoryState {
     }
 
     String METRICS = "metrics.jsonl";
     String STEP = "{\"step\":";
 
-    /** Returns the state of a directory, or of a file of its name. */
+    /** Returns the state of a directory, or of a file with its name. */
     static DirectoryState of(Path path) {
         if (RunDirectory.isFree(path)) {
             return new Free();
@@ -51,7 +50,7 @@ sealed interface DirectoryState {
         return RunLock.isTaken(path) ? new Live() : ofFiles(path);
     }
 
-    /** Returns the state of a directory that a run of this process has locked, as it was before. */
+    /** Returns the state that a directory had before a run of this process locked it. */
     static DirectoryState underLock(Path path) {
         return RunDirectory.holdsOnly(path, Set.of(RunDirectory.LOGS, RunLock.FILE, RunDirectory.KEY))
                 ? new Free()
@@ -91,9 +90,7 @@ sealed interface DirectoryState {
         };
     }
 
-    /**
-     * Returns why a run cannot resume in the directory; empty if it can, or if the opening of its checkpoint explains more.
-     */
+    /** Returns why a run cannot resume in the directory; empty if it can, or if opening its checkpoint explains more. */
     default Optional<String> whyNotResume(Path path) {
         return switch (this) {
             case Free _,Foreign _,Finished _,Resumable _ -> Optional.empty();

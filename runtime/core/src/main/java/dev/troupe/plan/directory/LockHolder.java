@@ -14,15 +14,15 @@ import java.util.Optional;
 /**
  * The process that holds the lock of a run's directory, from the lock file.
  *
- * @param machine the domain of its process number: the boot of the kernel, and the namespace of process numbers
- * @param start its start, since process numbers are used again
+ * @param machine the scope of its process number: the boot of the kernel, and the PID namespace
+ * @param start its start, since process numbers are reused
  */
 record LockHolder(String machine, long process, Instant start) {
     private static final Path BOOT = Path.of("/proc/sys/kernel/random/boot_id");
     private static final Path NAMESPACE = Path.of("/proc/self/ns/pid");
     private static final Duration CLOCK_ERROR = Duration.ofSeconds(2);
 
-    /** Writes this process into a lock file; writes nothing if the system does not name it, or the disk is full. */
+    /** Writes this process into a lock file; does nothing if the system does not name the process, or the disk is full. */
     static void write(FileChannel lock) {
         Optional<String> machine = here();
         Optional<Instant> start = ProcessHandle.current().info().startInstant();
@@ -34,16 +34,15 @@ record LockHolder(String machine, long process, Instant start) {
                 lock.write(ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8)), 0);
             }
         } catch (IOException _) {
-            // The lock is valid without a name, and a process that is not named is never killed.
+            // The lock is valid without a name, and a process without a name is never killed.
         }
     }
 
-    /** Removes the name from the lock file. */
     static void erase(FileChannel lock) {
         try {
             lock.truncate(0);
         } catch (IOException _) {
-            // With the name left, another process only waits a little longer.
+            // If the name remains, another process only waits a little longer.
         }
     }
 

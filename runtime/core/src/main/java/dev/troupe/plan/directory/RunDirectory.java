@@ -19,15 +19,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The directory of a run: {@code config.conf}, {@code metrics.jsonl}, {@code checkpoints/}, {@code model/}. It is
- * locked while the run lasts, so that no other run writes there.
+ * The directory of a run: {@code config.conf}, {@code metrics.jsonl}, {@code checkpoints/}, {@code model/}. It is locked
+ * during the run, so that no other run writes there.
  */
 public final class RunDirectory implements AutoCloseable {
     /** The name of the resolved configuration in a run's directory. */
     public static final String CONFIG = "config.conf";
     /** The name of the folder of the nodes' logs. */
     public static final String LOGS = "logs";
-    /** The name of the key by which the processes of a run over several JVMs know each other. */
+    /** The name of the key by which the processes of a run over several JVMs recognize each other. */
     public static final String KEY = "run.key";
     private static final Logger LOG = LoggerFactory.getLogger(RunDirectory.class);
     private static final Duration LOOK_AGAIN = Duration.ofMillis(100);
@@ -43,7 +43,7 @@ public final class RunDirectory implements AutoCloseable {
     /**
      * Checks that this directory is empty or does not exist yet; writes nothing.
      *
-     * @throws UsageException if it holds files or cannot be made
+     * @throws UsageException if it has files or cannot be created
      */
     public static void requireFree(Path path) {
         if (!isFree(path)) {
@@ -57,7 +57,7 @@ public final class RunDirectory implements AutoCloseable {
      * Checks that a run may begin in this directory, also if one ended before its first checkpoint; writes nothing.
      *
      * @return whether a run has ended in the directory
-     * @throws UsageException if it holds other files, or cannot be made
+     * @throws UsageException if it has other files, or cannot be created
      */
     public static boolean requireBeginnable(Path path) {
         DirectoryState state = DirectoryState.of(path);
@@ -71,7 +71,7 @@ public final class RunDirectory implements AutoCloseable {
     /**
      * Checks that a run may resume in this directory; writes nothing.
      *
-     * @throws UsageException if it holds a run that has no checkpoint
+     * @throws UsageException if it has a run without a checkpoint
      */
     public static void requireResumable(Path path) {
         DirectoryState.of(path).whyNotResume(path).ifPresent(why -> {
@@ -91,7 +91,7 @@ public final class RunDirectory implements AutoCloseable {
         requireToBeMade(path.toAbsolutePath().normalize());
     }
 
-    /** Some file systems refuse directories without an error, so one is made here and deleted at once. */
+    /** Creates the directory and deletes it at once, since some file systems refuse directories without an error. */
     private static void requireToBeMade(Path path) {
         Path ancestor = path;
         while (!Files.exists(ancestor)) {
@@ -120,13 +120,13 @@ public final class RunDirectory implements AutoCloseable {
         }
     }
 
-    /** Returns the directory of a run for which none is named. */
+    /** Returns the default directory of a run. */
     public static Path usual(RunSpec spec) {
         return Path.of("runs", spec.name());
     }
 
     /**
-     * Returns the configuration of a run that is resumed, which it wrote itself.
+     * Returns the configuration that a resumed run wrote.
      *
      * @param resumed the directory of the run, or of one of its checkpoints
      * @throws UsageException if it has none
@@ -140,12 +140,12 @@ public final class RunDirectory implements AutoCloseable {
         return file;
     }
 
-    /** Returns the directory, or the first of DIR-2, DIR-3 and so on, that is empty or does not exist yet. */
+    /** Returns the first of DIR, DIR-2, DIR-3 and so on that is empty or does not exist yet. */
     public static Path firstFree(Path wanted) {
         return firstFree(wanted, _ -> false);
     }
 
-    /** As {@link #firstFree(Path)}, without those that are taken although nothing has been written there. */
+    /** As {@link #firstFree(Path)}, without directories that are reserved although they are still empty. */
     public static Path firstFree(Path wanted, Predicate<Path> isTaken) {
         Path candidate = wanted;
         for (int number = 2; isTaken.test(candidate) || !isFree(candidate); number++) {
@@ -154,12 +154,12 @@ public final class RunDirectory implements AutoCloseable {
         return candidate;
     }
 
-    /** Whether a directory does not exist yet, or is empty but for logs and a key, which nodes make before a run. */
+    /** Whether a directory does not exist yet, or has at most logs and a key, which nodes write before a run. */
     public static boolean isFree(Path path) {
         return holdsOnly(path, Set.of(LOGS, KEY));
     }
 
-    /** Whether a directory does not exist yet, or has no entries but these. */
+    /** Whether a directory does not exist yet, or has no other entries than these. */
     static boolean holdsOnly(Path path, Set<String> names) {
         try (Stream<Path> entries = Files.list(path)) {
             return entries.allMatch(entry -> names.contains(entry.getFileName().toString()));
@@ -168,10 +168,7 @@ public final class RunDirectory implements AutoCloseable {
         }
     }
 
-    /**
-     * Makes the directory if it does not exist, so that no other user of the machine can read the run; one that exists is
-     * left as it is.
-     */
+    /** Creates the directory with access for this user only; an existing one is not changed. */
     public static void make(Path path) throws IOException {
         Path whole = path.toAbsolutePath();
         if (Files.isDirectory(whole)) {
@@ -187,7 +184,7 @@ public final class RunDirectory implements AutoCloseable {
     }
 
     /**
-     * Makes the directory if it does not exist, and locks it.
+     * Creates the directory if it does not exist, and locks it.
      *
      * @throws UsageException if another run has locked it, or it cannot be written to
      */
@@ -203,16 +200,16 @@ public final class RunDirectory implements AutoCloseable {
         }
     }
 
-    /** The refusal of a directory to which the system lets nobody write, or nothing more. */
+    /** Returns the refusal of a directory that cannot be written to, or is on a full disk. */
     public static UsageException unwritable(Path path, IOException failure) {
         return new UsageException("cannot write to the output directory " + path + " (" + failure
                 + "); make room there, or choose another with --out", failure);
     }
 
     /**
-     * Checks under the lock that a run may begin here: another one may have begun, and ended, since the first checks.
+     * Checks under the lock that a run may begin here: another one may have begun and ended since the first checks.
      *
-     * @throws UsageException if the directory holds more than a run that ended before its first checkpoint
+     * @throws UsageException if the directory has more than a run that ended before its first checkpoint
      */
     public void requireStillBeginnable() {
         DirectoryState.underLock(path).whyNotBegin(path).ifPresent(why -> {
@@ -221,11 +218,10 @@ public final class RunDirectory implements AutoCloseable {
     }
 
     /**
-     * Locks the directory of a run that continues after the process that held the lock has ended, or is about to end. A
-     * process that does not end, since it is stopped or hangs, is killed if it is of this machine: the cluster has
-     * removed it, and it must not write any more.
+     * Locks the directory of a run that continues after the process with the lock has ended, or is about to end. If that
+     * process does not end and is on this machine, it is killed, since the cluster has removed it.
      *
-     * @param patience longest wait for its end, and again once it was killed
+     * @param patience longest wait for its end, and again after it was killed
      * @throws UsageException if it still holds the lock, or the directory cannot be written to
      */
     public static RunDirectory takeOver(Path path, Duration patience) {
@@ -256,8 +252,8 @@ public final class RunDirectory implements AutoCloseable {
     }
 
     /**
-     * Whether a process seems to write to the directory. The lock itself is not tried, since a run that begins would find it
-     * taken; a process of this machine that was killed is known to be gone, one of another machine is not.
+     * Whether a process seems to write to the directory. It does not try the lock, since a run that begins would then find
+     * it taken. So a killed process is noticed only if it was on this machine.
      */
     public static boolean isHeld(Path path) {
         return RunLock.isHeld(path);
@@ -267,12 +263,10 @@ public final class RunDirectory implements AutoCloseable {
         return path;
     }
 
-    /** The resolved configuration. */
     public Path config() {
         return path.resolve(CONFIG);
     }
 
-    /** One JSON object for each step. */
     public Path metrics() {
         return path.resolve("metrics.jsonl");
     }
@@ -282,12 +276,10 @@ public final class RunDirectory implements AutoCloseable {
         return CheckpointStore.directoryOf(path, stepsDone);
     }
 
-    /** The trained model, in Hugging Face layout. */
     public Path model() {
         return path.resolve("model");
     }
 
-    /** Returns the file for the gradients of a step. */
     public Path gradients(long step) {
         return path.resolve("gradients-step-" + step + ".safetensors");
     }

@@ -14,11 +14,15 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** The lock of a run's directory: a file that this process has locked, and that names its holder. Any thread. */
+/**
+ * The lock of a run's directory: a file that this process has locked, and that names its holder. Thread rule: any thread.
+ */
 final class RunLock implements AutoCloseable {
     static final String FILE = "run.lock";
 
-    /** The directories that runs of this process have locked: the system gives up a lock when any channel of it closes. */
+    /**
+     * The directories that runs of this process have locked: the system releases a lock when any channel of its file closes.
+     */
     private static final Set<Path> TAKEN_HERE = ConcurrentHashMap.newKeySet();
 
     private final Path file;
@@ -31,7 +35,7 @@ final class RunLock implements AutoCloseable {
         this.channel = channel;
     }
 
-    /** Takes the lock of a directory that exists; empty if another run has it. */
+    /** Takes the lock of an existing directory; empty if another run has it. */
     static Optional<RunLock> take(Path directory) throws IOException {
         Path real = directory.toRealPath();
         if (!TAKEN_HERE.add(real)) {
@@ -49,11 +53,11 @@ final class RunLock implements AutoCloseable {
     }
 
     private static Optional<RunLock> take(Path file, Path real) throws IOException {
-        // The file has to be there before its key is read.
+        // The file must exist before its key is read.
         FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE).close();
         Optional<Object> key = keyOf(file);
         FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-        // A run deletes its file before it gives up the lock, and the lock of a deleted file keeps nobody out.
+        // A run deletes its file before it releases the lock, and the lock of a deleted file has no effect.
         if (tryLock(channel) == null || !keyOf(file).equals(key)) {
             channel.close();
             return Optional.empty();
@@ -62,7 +66,9 @@ final class RunLock implements AutoCloseable {
         return Optional.of(new RunLock(file, real, channel));
     }
 
-    /** Distinguishes a file from others that have had its name; empty if there is none, or the system has no such keys. */
+    /**
+     * Returns the key that distinguishes a file from others with the same name; empty if there is no file, or no such key.
+     */
     private static Optional<Object> keyOf(Path file) throws IOException {
         try {
             return Optional.ofNullable(Files.readAttributes(file, BasicFileAttributes.class).fileKey());
@@ -79,7 +85,7 @@ final class RunLock implements AutoCloseable {
         }
     }
 
-    /** Whether a run of this process has the lock. The file is not opened then: to close it would give up the lock. */
+    /** Whether a run of this process has the lock. The file is not opened, since closing it would release the lock. */
     private static boolean isTakenHere(Path directory) {
         try {
             return TAKEN_HERE.contains(directory.toRealPath());
@@ -88,7 +94,6 @@ final class RunLock implements AutoCloseable {
         }
     }
 
-    /** Whether a run has the lock now. */
     static boolean isTaken(Path directory) {
         if (isTakenHere(directory)) {
             return true;
@@ -112,12 +117,10 @@ final class RunLock implements AutoCloseable {
         return isTakenHere(directory) ? Optional.empty() : LockHolder.read(directory.resolve(FILE));
     }
 
-    /** Removes the name of this process from the file. */
     void eraseHolder() {
         LockHolder.erase(channel);
     }
 
-    /** Deletes the file, and gives up the lock. */
     @Override
     public void close() {
         try {

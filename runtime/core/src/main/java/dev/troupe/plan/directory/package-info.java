@@ -1,5 +1,2 @@
-/**
- * The directory of a run: its state before a run begins or resumes there, its files, and the lock of the process that
- * writes to it.
- */
+/** The directory of a run: its state before a run begins or resumes there, its files, and its lock. */
 package dev.troupe.plan.directory;

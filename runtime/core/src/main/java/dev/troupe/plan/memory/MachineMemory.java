@@ -15,7 +15,7 @@ public final class MachineMemory {
     private MachineMemory() {
     }
 
-    /** Returns the bytes that can be allocated without swapping: free memory, and memory that the system would release. */
+    /** Returns the bytes that can be allocated without swapping: free memory, and memory that the system can release. */
     public static long availableBytes() {
         OperatingSystemMXBean system = ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
         if (!Files.isReadable(LINUX)) {
@@ -29,7 +29,7 @@ public final class MachineMemory {
         }
     }
 
-    /** The line {@code MemAvailable:  1234 kB}. */
+    /** Parses the line {@code MemAvailable:  1234 kB}. */
     public static long available(String meminfo) {
         return meminfo.lines().filter(line -> line.startsWith(AVAILABLE)).findFirst()
                 .map(line -> Long.parseLong(line.replaceAll("[^0-9]", "")) * 1024)

@@ -118,7 +118,6 @@ public record MemoryPlan(List<RankMemory> ranks) {
         return ranks.stream().mapToLong(RankMemory::total).sum();
     }
 
-    /** Returns the bytes that a node needs for the largest rank. */
     public long largestAtHome() {
         return ranks.stream().map(RankMemory::atHome).mapToLong(RankMemory::total).max().orElse(0);
     }

@@ -6,8 +6,8 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 
 /**
- * The text of a first run: a million characters of Shakespeare. No commit changes it, so that every later version has the
- * losses in the documents. {@code NOTICE} has its source.
+ * The text of a first run: a million characters of Shakespeare; {@code NOTICE} has its source. It never changes, so that
+ * every version has the losses in the documents.
  */
 public final class BuiltInCorpus {
     private static final String RESOURCE = "built-in-corpus.txt";

@@ -23,10 +23,10 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * The engine a run computes on.
+ * The engine of a run.
  *
  * @param provider opens engines
- * @param settings the settings of each rank's engine, but for its turn among devices
+ * @param settings the settings of each rank's engine, without its device
  * @param ranksOfMachine the ranks that share the devices of this machine
  * @param passedOver why {@code auto} did not take its preferred engine, in one sentence; empty if it did, or if the
  *     configuration names an engine
@@ -42,13 +42,13 @@ public record EngineChoice(EngineProvider provider, EngineSettings settings, Lis
         ranksOfMachine = List.copyOf(ranksOfMachine);
     }
 
-    /** The engines on the class path, the preferred one first. */
+    /** Returns the engines on the class path, the preferred one first. */
     public static List<EngineProvider> installed() {
         return InstalledEngines.find();
     }
 
     /**
-     * Finds the engine of the configuration; {@code auto} takes the preferred one of those that this machine can run.
+     * Finds the engine of the configuration; {@code auto} takes the first in order of preference that this machine can run.
      *
      * @param ranksOfMachine the ranks that share the cores and devices of this machine
      * @throws UsageException if it is not installed or cannot run here, with the reason
@@ -117,14 +117,14 @@ public record EngineChoice(EngineProvider provider, EngineSettings settings, Lis
     }
 
     /**
-     * Returns the same choice with the libraries of its matrix products, if the engine has several. What only another
-     * engine knows counts as {@code auto}: a run may have begun there, and a cluster's nodes may have several engines.
+     * Returns the same choice with the libraries of its matrix products, if the engine has several. Libraries of another
+     * engine count as {@code auto}: the run may have begun on that engine, or another node may have it.
      *
      * @param asked as the configuration has them
-     * @param installed the engines that there are
-     * @param isOfOneMachine whether all ranks are on this machine; of others no table is known, so {@code auto} takes
-     *     the engine's own library
-     * @throws UsageException if a library is not here or does not fit, or the table is damaged
+     * @param installed the available engines
+     * @param isOfOneMachine whether all ranks are on this machine; otherwise {@code auto} takes the engine's own library,
+     *     since other machines' tables are unknown
+     * @throws UsageException if a library is missing or does not fit, or the table is damaged
      */
     public EngineChoice withProducts(String asked, boolean isOfOneMachine, List<EngineProvider> installed) {
         Optional<ProductLibraries> libraries = provider.productLibraries();
@@ -157,7 +157,7 @@ public record EngineChoice(EngineProvider provider, EngineSettings settings, Lis
         }
     }
 
-    /** Returns the user's folder of caches, where tables of products are kept. */
+    /** Returns the user's folder of caches, which has the tables of products. */
     public static Path cache() {
         return TokenCache.ofUser(System.getenv("XDG_CACHE_HOME"), System.getProperty("user.home"));
     }
@@ -167,28 +167,30 @@ public record EngineChoice(EngineProvider provider, EngineSettings settings, Lis
         return provider.productLibraries().map(libraries -> libraries.identity(settings.products()));
     }
 
-    /** Returns the libraries of its products with their versions; empty if they are the engine's own alone. */
+    /** As {@link #productsWithVersions}, but empty if the engine uses only its own. */
     public Optional<String> otherProducts() {
         return provider.productLibraries().filter(libraries -> !libraries.own().equals(settings.products()))
                 .map(libraries -> libraries.identity(settings.products()));
     }
 
-    /** Returns the same choice, with times for the engine {@code emulated}. */
     public EngineChoice withCosts(WorkCosts costs) {
         return new EngineChoice(provider, settings.withCosts(costs), ranksOfMachine, passedOver);
     }
 
-    /** Returns whether its engines compute, or keep time instead. */
+    /** Returns whether its engines compute; others only keep time. */
     public boolean computes() {
         return provider.serves(Capability.VALUES);
     }
 
-    /** Opens an engine that is of no rank. */
+    /** Opens an engine without a rank. */
     public CheckedEngine open() {
         return provider.open(settings);
     }
 
-    /** Opens the engine of a rank. A rank that came from another machine takes the turn of its number. */
+    /**
+     * Opens the engine of a rank. The device follows from the rank's place on the machine, or, if the rank has moved here,
+     * from its number.
+     */
     public CheckedEngine open(int rank) {
         int place = ranksOfMachine.indexOf(rank);
         return provider

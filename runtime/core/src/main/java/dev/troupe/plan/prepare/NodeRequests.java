@@ -47,7 +47,7 @@ public final class NodeRequests {
     }
 
     /**
-     * Returns the request of a node that joins while the others compute, on a machine where their memory is reserved.
+     * Returns the request of a node that joins a run in progress, on a machine with memory reserved for it.
      *
      * @param directory the run's directory, the same for all nodes
      */
@@ -60,7 +60,7 @@ public final class NodeRequests {
                 new RunRequest.Share(node.ranks(), List.of(), false));
     }
 
-    /** Products are computed by the libraries of the run in progress, unless the configuration names others. */
+    /** Returns the engine with the product libraries of the run in progress, unless the configuration names others. */
     private static EngineSpec withProductsOf(Path directory, EngineSpec engine) {
         if (!engine.products().equals(EngineSpec.AUTO) || !Files.exists(directory.resolve(RunDirectory.CONFIG))) {
             return engine;

@@ -14,15 +14,14 @@ import java.util.function.Function;
 /**
  * Training data, and validation data if there are any.
  *
- * @param name what messages call the training data
+ * @param name the name of the training data in messages
  * @param training the sequences to train on
- * @param trainingAmount how much that is, in words
+ * @param trainingAmount their amount as text
  * @param validation the sequences of the validation loss
- * @param validationAmount how much that is, in words; empty if there are none
+ * @param validationAmount their amount as text; empty if there are none
  */
 record OpenedData(String name, Sequences training, String trainingAmount, Optional<Sequences> validation,
         String validationAmount) {
-    /** The sequences of a text. */
     static OpenedData of(Tokens all, DataSplit split, int sequenceLength) {
         Function<Tokens, String> amount = tokens -> String.format(Locale.ROOT, "%,d", tokens.length());
         return new OpenedData(all.name(), new TextSequences(split.training(), sequenceLength),
@@ -31,16 +30,16 @@ record OpenedData(String name, Sequences training, String trainingAmount, Option
                 split.validation().map(amount).orElse(""));
     }
 
-    /** Rows of documents to train on, and others for validation. */
+    /** Returns the rows of documents to train on, and others for validation. */
     static OpenedData of(PackedRows training, Optional<PackedRows> validation) {
         return new OpenedData(training.name(), training, amount(training.figures()), validation.map(rows -> rows),
                 validation.map(rows -> amount(rows.figures())).orElse(""));
     }
 
     /**
-     * Rows of documents of which the last part is for validation.
+     * Returns rows of documents, with the last part of them for validation.
      *
-     * @param fraction of the rows, rounded to a whole number of them; 0 for none
+     * @param fraction of the rows, rounded to a whole number of them; 0: none
      * @throws DataException if a part would have no row
      */
     static OpenedData of(PackedRows all, double fraction) {
@@ -64,7 +63,7 @@ record OpenedData(String name, Sequences training, String trainingAmount, Option
                 figures.rows(), figures.documents(), figures.countedTargets(), 100 * figures.paddingShare());
     }
 
-    /** Whether a sequence may hold several documents that must not see each other. */
+    /** Whether a sequence may have several documents that must not see each other. */
     boolean separatesDocuments() {
         return training.separatesDocuments() || validation.filter(Sequences::separatesDocuments).isPresent();
     }

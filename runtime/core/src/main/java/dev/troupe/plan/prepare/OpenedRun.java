@@ -20,23 +20,17 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * The engine, the model and the data of a run, open and checked against its sizes; nothing is planned yet. The directory
- * that the run would write to is not looked at.
+ * The engine, the model and the data of a run, open and checked against its sizes; nothing is planned yet. The run's
+ * directory is not checked. Thread rule: any thread may read it; close it when the run is over.
  *
- * <p>Thread rule: any thread may read it; close it when the run is over.
- *
- * @param request the request, with the libraries of matrix products that were chosen
+ * @param request the request, with the chosen libraries of matrix products
  * @param whole the engine, the tokenizer and the weights
  * @param batches the sequences of each step
  * @param validation the batches of the validation loss; empty if it is not measured
  */
 public record OpenedRun(RunRequest request, WholeModel whole, RunData data, Batches batches,
         Optional<ValidationBatches> validation) implements AutoCloseable {
-    /**
-     * Opens the parts of a request.
-     *
-     * @throws RuntimeException with a sentence for the user if the request is wrong: see {@link UserErrors}
-     */
+    /** @throws RuntimeException with a sentence for the user if the request is wrong: see {@link UserErrors} */
     public static OpenedRun of(RunRequest asked) {
         WholeModel.requireResumable(asked.resume());
         EngineChoice choice = asked.engine();
@@ -66,7 +60,7 @@ public record OpenedRun(RunRequest request, WholeModel whole, RunData data, Batc
 
     /**
      * Returns the same model and data for other values of {@code parallel}, {@code transport}, {@code recovery}, and the
-     * sizes, schedule and memory of {@code training}. Both have the same open files: close one of them.
+     * sizes, schedule and memory of {@code training}. Both share the open files: close one of them.
      *
      * @throws IllegalArgumentException if the model, its first weights, the data or the precision are others
      * @throws UsageException if the model cannot be cut to the sizes
@@ -88,7 +82,7 @@ public record OpenedRun(RunRequest request, WholeModel whole, RunData data, Batc
         return inBatches(asked.with(choice), new WholeModel(choice, whole.tokenizer(), whole.start()), data);
     }
 
-    /** Returns the same run with the layout string of its stages if they are cut by costs. */
+    /** Returns the same run with the layout string of its stages, if they are cut by costs. */
     OpenedRun cut(Schedule schedule) {
         return new OpenedRun(request.cut(whole.choice(), model(), whole.start().sequenceLength(), schedule), whole,
                 data, batches, validation);
@@ -131,7 +125,7 @@ public record OpenedRun(RunRequest request, WholeModel whole, RunData data, Batc
         return whole.start().model();
     }
 
-    /** Returns the tokenizer that turns samples into text; empty if the data are bare tokens. */
+    /** Returns the tokenizer that decodes samples; empty if the data are only tokens. */
     public Optional<Tokenizer> tokenizer() {
         return data.isText() ? Optional.of(whole.tokenizer()) : Optional.empty();
     }

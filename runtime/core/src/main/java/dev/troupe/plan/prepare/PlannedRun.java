@@ -25,9 +25,9 @@ import dev.troupe.stage.StageSettings;
 import java.util.List;
 
 /**
- * A run with its certified plan, and what follows from the plan alone. Immutable; any thread.
+ * A run with its certified plan, and the facts that depend only on the plan. Immutable. Thread rule: any thread.
  *
- * @param opened the engine, model and data, with the layout of stages that costs were cut by; closed by their owner
+ * @param opened the engine, model and data, with the layout that was cut by costs; closed by their owner
  * @param engine the engine, with the costs of the plan if it computes nothing
  * @param dropped a sentence on each kind of state of its checkpoint that the run drops
  */
@@ -37,7 +37,7 @@ public record PlannedRun(OpenedRun opened, TrainingPlan plan, EngineChoice engin
     }
 
     /**
-     * Plans a run. Its layout is cut by costs first if it is asked for by them.
+     * Plans a run. If the layout is to be cut by costs, that is done first.
      *
      * @throws RuntimeException with a sentence for the user if there is no such plan: see {@link UserErrors}
      */
@@ -111,7 +111,7 @@ public record PlannedRun(OpenedRun opened, TrainingPlan plan, EngineChoice engin
         return engine.computes() && !opened.request().isExperiment();
     }
 
-    /** Whether a rank that fails is started again; an experiment measures a run without the cost of recovery. */
+    /** Whether a failed rank is restarted; an experiment measures a run without the cost of recovery. */
     public boolean recovers() {
         return leavesWeights() && spec().recovery().enabled();
     }

@@ -20,8 +20,7 @@ import java.util.stream.Collectors;
 
 /**
  * A run that is ready to start: it is planned, and its memory, directory and disk were checked. Nothing is written yet.
- *
- * <p>Thread rule: any thread may read it; close it when the run is over.
+ * Thread rule: any thread may read it; close it when the run is over.
  */
 public final class PreparedRun implements AutoCloseable {
     private final SizedRun sized;
@@ -71,7 +70,7 @@ public final class PreparedRun implements AutoCloseable {
         }
     }
 
-    /** Returns the stage of preparation with the plan, and what follows from it. */
+    /** Returns the stage of preparation with the plan. */
     public PlannedRun planned() {
         return sized.planned();
     }
@@ -88,7 +87,7 @@ public final class PreparedRun implements AutoCloseable {
         return request().spec();
     }
 
-    /** Returns the first weights, and from a checkpoint the progress of its run. */
+    /** Returns the first weights; from a checkpoint also the progress of its run. */
     public StartingPoint start() {
         return opened().whole().start();
     }
@@ -113,7 +112,6 @@ public final class PreparedRun implements AutoCloseable {
         return sized.memory();
     }
 
-    /** Returns the training and validation data. */
     public RunData data() {
         return opened().data();
     }
@@ -127,7 +125,7 @@ public final class PreparedRun implements AutoCloseable {
         return opened().validation();
     }
 
-    /** Returns the tokenizer that turns samples into text; empty if the data are bare tokens. */
+    /** Returns the tokenizer that decodes samples; empty if the data are only tokens. */
     public Optional<Tokenizer> tokenizer() {
         return opened().tokenizer();
     }
@@ -137,25 +135,25 @@ public final class PreparedRun implements AutoCloseable {
         return opened().validateEvery();
     }
 
-    /** Whether the run begins in place of one that ended in its directory before its first checkpoint. */
+    /** Whether the run replaces one in its directory that ended before its first checkpoint. */
     public boolean beginsAgain() {
         return beginsAgain;
     }
 
     /**
-     * Returns the steps of each checkpoint that was in the run's directory when it was resumed, damaged or not. For a
-     * run from the beginning there are none, since all checkpoints are its own, even if this process comes late.
+     * Returns the steps of each checkpoint that was in the run's directory when the run was resumed, damaged ones included.
+     * A run from the beginning has none, since all checkpoints are its own, even if this process joins late.
      */
     public Set<Long> checkpointsFound() {
         return checkpointsFound;
     }
 
-    /** Returns whether a standby warms up, as configured and if the machine has room for another rank. */
+    /** Returns whether a standby warms up: if it is configured, and the machine has room for another rank. */
     public boolean warmsUp() {
         return planned().keepsCopies() && spec().recovery().warmStandby() && hasRoomToWarmUp;
     }
 
-    /** Returns the messages that the run's faults lose or damage on their way, which the transport asks for. */
+    /** Returns the messages that the transport must lose or damage for the run's faults. */
     public NamedMessages faultyMessages() {
         return faultyMessages;
     }

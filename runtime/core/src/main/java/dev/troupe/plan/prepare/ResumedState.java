@@ -18,18 +18,17 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** The state of a checkpoint next to its newest weights, and the part of it that a run takes. */
+/** The state of a checkpoint in addition to its newest weights, and the part of it that a run takes. */
 public final class ResumedState {
     private ResumedState() {
     }
 
     /**
-     * Checks that a checkpoint has all the state that a run needs.
+     * Checks that a checkpoint has all the state that a run needs. If it has one weight version and the run needs several,
+     * all of them start as this one. If the run needs one, it takes the newest.
      *
-     * @return a sentence on each kind of state that the run drops, since its configuration has no use for it
-     * @throws UsageException if it lacks some, or has several versions of the weights, but others than a run with
-     *     overlapping steps reads. From a checkpoint of one version every version starts as that one, and a run of one step
-     *     after the other takes the newest
+     * @return a sentence on each kind of state that the run drops, since its configuration does not use it
+     * @throws UsageException if state is missing, or if both have several weight versions and these differ
      */
     public static List<String> check(Checkpoint checkpoint, TrainingPlan plan, TrainingSpec training) {
         requireReplicas(checkpoint, plan.replicas());

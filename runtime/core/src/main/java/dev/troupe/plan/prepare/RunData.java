@@ -25,9 +25,8 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * The training and validation data of a run, open and checked.
- *
- * <p>Thread rule: any thread may read it; close it when the run is over.
+ * The training and validation data of a run, open and checked. Thread rule: any thread may read it; close it when the run is
+ * over.
  */
 public final class RunData implements AutoCloseable {
     private final DataSpec spec;
@@ -44,7 +43,7 @@ public final class RunData implements AutoCloseable {
      *
      * @param tokenizer for text
      * @param builtIn UTF-8 text if the configuration names no data
-     * @param inMemory UTF-8 text in place of the data that the configuration names
+     * @param inMemory UTF-8 text in place of the configured data
      * @param start the model, and the length of a sequence
      * @throws DataException if the data cannot be read, are too short, or have tokens that the model does not know
      */
@@ -136,12 +135,11 @@ public final class RunData implements AutoCloseable {
         };
     }
 
-    /** Returns the name of the training corpus. */
     public String name() {
         return data.name();
     }
 
-    /** Whether a tokenizer can turn the tokens into text. */
+    /** Whether the tokenizer can decode the tokens. */
     public boolean isText() {
         return kind != CorpusFiles.Kind.TOKENS;
     }
@@ -150,7 +148,7 @@ public final class RunData implements AutoCloseable {
         return data.trainingAmount();
     }
 
-    /** Returns the amount of validation data in words; empty if there are none. */
+    /** Returns the amount of validation data as text; empty if there are none. */
     public String validationAmount() {
         return data.validationAmount();
     }
@@ -176,7 +174,7 @@ public final class RunData implements AutoCloseable {
         return SequenceLengths.of(sequenceLength, run.parallel().sequence() ? run.parallel().ranks().tensor() : 1);
     }
 
-    /** Whether a sequence may hold several documents that must not see each other. */
+    /** Whether a sequence may have several documents that must not see each other. */
     public boolean separatesDocuments() {
         return data.separatesDocuments();
     }

@@ -9,7 +9,6 @@ import java.util.List;
  * @param plan the name of its plan
  * @param firstStep the first step that this process trains, from 0
  * @param steps the number of steps at which it ends
- * @param tokensPerStep the tokens of one step
  * @param memory the maximum bytes of each rank
  */
 public record RunFacts(String name, String plan, long firstStep, long steps, long tokensPerStep,
@@ -18,7 +17,6 @@ public record RunFacts(String name, String plan, long firstStep, long steps, lon
         memory = List.copyOf(memory);
     }
 
-    /** Returns the facts of a prepared run that this process trains from a step. */
     public static RunFacts of(PreparedRun run, long firstStep) {
         return new RunFacts(run.spec().name(), run.plan().training().plan().name(), firstStep,
                 run.spec().training().steps(),

@@ -25,9 +25,9 @@ import java.util.stream.IntStream;
  * @param output the run's directory
  * @param resume the run, or the checkpoint, to resume
  * @param gradientsOf the step, from 0, with gradients to be written to a file
- * @param isExperiment whether the run is there to be measured alone, and leaves no checkpoint
+ * @param isExperiment whether the run is only measured, and leaves no checkpoint
  * @param share the part of the run in this process, if there are several
- * @param text UTF-8 text in memory to train on, in place of the one file that the configuration names, which the run writes
+ * @param text UTF-8 text in memory to train on, which the run writes to the one file that the configuration names
  */
 public record RunRequest(RunSpec spec, byte[] builtInCorpus, Path output, Optional<Path> resume,
         OptionalLong gradientsOf, boolean isExperiment, Optional<Share> share,
@@ -37,7 +37,7 @@ public record RunRequest(RunSpec spec, byte[] builtInCorpus, Path output, Option
      *
      * @param ranksOfMachine the ranks for which this machine provides memory and cores
      * @param ranksCopiedHere the ranks with copies of their snapshots on this machine
-     * @param leads whether this process makes the run's directory
+     * @param leads whether this process creates the run's directory
      */
     public record Share(List<Integer> ranksOfMachine, List<Integer> ranksCopiedHere, boolean leads) {
         public Share {
@@ -46,13 +46,12 @@ public record RunRequest(RunSpec spec, byte[] builtInCorpus, Path output, Option
         }
     }
 
-    /** Creates a request for a run on the data of its configuration. */
     public RunRequest(RunSpec spec, byte[] builtInCorpus, Path output, Optional<Path> resume,
             OptionalLong gradientsOf, boolean isExperiment, Optional<Share> share) {
         this(spec, builtInCorpus, output, resume, gradientsOf, isExperiment, share, Optional.empty());
     }
 
-    /** Creates a request for a run in this process alone, that leaves checkpoints. */
+    /** Creates a request for a run in this process alone that leaves checkpoints. */
     public RunRequest(RunSpec spec, byte[] builtInCorpus, Path output, Optional<Path> resume,
             OptionalLong gradientsOf) {
         this(spec, builtInCorpus, output, resume, gradientsOf, false, Optional.empty());
@@ -70,8 +69,8 @@ public record RunRequest(RunSpec spec, byte[] builtInCorpus, Path output, Option
     }
 
     /**
-     * Returns the engine of this process's ranks. A run that is resumed has its matrix products computed by the libraries
-     * that its checkpoint is of, unless the configuration names others.
+     * Returns the engine of this process's ranks. A resumed run uses the product libraries of its checkpoint, unless the
+     * configuration names others.
      */
     EngineChoice engine() {
         EngineSpec engine = spec.engine();
@@ -85,7 +84,7 @@ public record RunRequest(RunSpec spec, byte[] builtInCorpus, Path output, Option
                         .orElse(true), installed);
     }
 
-    /** Returns the same request with the libraries of matrix products that were chosen, for the run's directory to have. */
+    /** Returns the same request with the chosen libraries of matrix products, for the run's directory. */
     RunRequest with(EngineChoice choice) {
         String products = choice.settings().products();
         return products.equals(EngineSettings.OWN_PRODUCTS)
@@ -98,8 +97,8 @@ public record RunRequest(RunSpec spec, byte[] builtInCorpus, Path output, Option
     }
 
     /**
-     * Returns the same request with the layout string of its stages if they are cut by costs: all nodes of a run and its
-     * directory then have the same, whatever profile each of them has.
+     * Returns the same request with the layout string of its stages, if they are cut by costs. So all nodes have the same
+     * layout, although their profiles may differ.
      */
     RunRequest cut(EngineChoice choice, ModelSpec model, int sequenceLength, Schedule schedule) {
         return LayoutByCosts.units(spec, model,
@@ -114,9 +113,7 @@ public record RunRequest(RunSpec spec, byte[] builtInCorpus, Path output, Option
         return share.isEmpty() || share.get().leads();
     }
 
-    /**
-     * Returns whether the run continues in the directory from which it resumes, named itself or by one of its checkpoints.
-     */
+    /** Returns whether the run continues in the directory from which it resumes. */
     public boolean continuesInPlace() {
         return resume.isPresent()
                 && Checkpoint.runDirectoryOf(resume.get()).equals(output.toAbsolutePath().normalize());

@@ -28,7 +28,7 @@ public record SizedRun(PlannedRun planned, MemoryPlan memory) {
     /**
      * Walks the plan on an engine that counts bytes.
      *
-     * @throws UsageException if a tensor of the run would be larger than any engine can have one
+     * @throws UsageException if a tensor of the run is larger than any engine supports
      */
     public static SizedRun of(PlannedRun planned) {
         try (Engine sizes = planned.engine().open()) {
@@ -52,7 +52,6 @@ public record SizedRun(PlannedRun planned, MemoryPlan memory) {
         return planned.keepsCopies() ? Buddies.ranksCopied(planned.spec().cluster().orElseThrow()) : List.of();
     }
 
-    /** Returns the part of the memory that this machine provides. */
     MemoryPlan onThisMachine() {
         RunRequest request = planned.opened().request();
         return memory.onMachine(request.ranksOfMachine(),

@@ -30,29 +30,28 @@ import java.util.OptionalDouble;
 import java.util.OptionalInt;
 
 /**
- * The model a run starts from: drawn from the seed, read from a Hugging Face directory, or taken from a checkpoint.
+ * The model from which a run starts: drawn from the seed, read from a Hugging Face directory, or taken from a checkpoint.
  *
  * @param model the shape of the model
  * @param sequenceLength tokens of a training sequence, at most the model's
  * @param weights the weights, and from a checkpoint the optimizer's state
- * @param stepsDone steps done
  * @param lossScale the loss scale of the checkpoint; none if no step is done
  * @param resumed whether the model comes from a checkpoint
- * @param passedOver the damage of each newer checkpoint that was not taken
+ * @param passedOver the damage of each newer checkpoint that was skipped
  * @param identity distinguishes the first weights from others of the same model; covers adapters and the frozen weights
- * @param files the files of the weights, open until the run is over: a rank that starts again reads frozen weights
+ * @param files the files of the weights, open until the run is over: a restarted rank reads frozen weights
  */
 public record StartingPoint(ModelSpec model, int sequenceLength, WeightSource weights, long stepsDone,
         LossScale lossScale, boolean resumed, List<String> passedOver, String identity,
         List<AutoCloseable> files) {
-    /** Tokens of a sequence if none are asked for; a published model may have positions for more than memory holds. */
+    /** The default tokens of a sequence; a published model may have more positions than fit in memory. */
     private static final int USUAL_LENGTH = 2048;
     private static final String SEQUENCE_LENGTH = "sequence-length";
 
     /**
      * Opens the model of the specification, and checks that the two agree.
      *
-     * @param tokenizer the tokenizer of the run; its vocabulary is for a model that is described without one
+     * @param tokenizer the tokenizer of the run; its vocabulary is used if the model's description has none
      * @throws UsageException if they do not
      */
     static StartingPoint of(RunSpec spec, Tokenizer tokenizer, Optional<Path> resume) {
@@ -170,19 +169,19 @@ public record StartingPoint(ModelSpec model, int sequenceLength, WeightSource we
                 point.stepsDone(), point.lossScale(), true, point.passedOver(), base.identity(), files);
     }
 
-    /** Checks the state of the checkpoint, if there is one, and returns a sentence on each kind that the run drops. */
+    /** Checks the state of the checkpoint, if there is one; returns a sentence on each kind of state that the run drops. */
     List<String> check(TrainingPlan plan, TrainingSpec training) {
         return files.stream().filter(Checkpoint.class::isInstance).map(Checkpoint.class::cast)
                 .flatMap(checkpoint -> ResumedState.check(checkpoint, plan, training).stream()).toList();
     }
 
-    /** Returns sentences for the user on what is unusual in the files of the model. */
+    /** Returns sentences for the user on unusual facts in the files of the model. */
     public List<String> notes() {
         return files.stream().filter(HuggingFaceModel.class::isInstance).map(HuggingFaceModel.class::cast)
                 .flatMap(model -> model.notes().stream()).toList();
     }
 
-    /** Closes the files, from which no rank may load then. */
+    /** Closes the files; no rank can load from them after that. */
     void close() {
         close(files);
     }

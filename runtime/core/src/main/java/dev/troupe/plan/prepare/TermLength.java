@@ -10,41 +10,36 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The length of the terms of streams between nodes: the configured one, or one derived from their messages. */
+/** The term length of streams between nodes: the configured one, or one derived from their messages. */
 public final class TermLength {
     private TermLength() {
     }
 
     /**
-     * Returns the bytes of a term, the same on all nodes. Credits bound the number of messages in flight on each edge
-     * between two nodes. Aeron has at most half a term in flight, so a term of twice those bytes never delays a
-     * message, and a longer one would only take memory. Beyond {@link TransportSettings#DEFAULT_TERM_LENGTH} nothing is
-     * gained either: a message larger than the window goes through it as through a pipe.
+     * Returns the bytes of a term, the same on all nodes. Credits bound the messages in flight on each edge, and Aeron has
+     * at most half a term in flight. So a term of twice the bytes in flight never delays a message. More than {@link
+     * TransportSettings#DEFAULT_TERM_LENGTH} has no advantage: a message larger than the window is streamed through it.
      *
-     * @param nodeOfRank for each rank its node
+     * @param nodeOfRank the node of each rank
      */
     public static int of(PlannedRun run, List<Integer> nodeOfRank) {
         int given = run.spec().transport().termLengthBytes();
         return given > 0 ? given : of(run.plan(), run.engine().settings().computeType(), nodeOfRank);
     }
 
-    /**
-     * Returns the derived length.
-     *
-     * @param boundary the type of boundary tensors
-     */
+    /** @param boundary the type of boundary tensors */
     static int of(TrainingPlan plan, DataType boundary, List<Integer> nodeOfRank) {
-        Map<List<Integer>, Long> underWay = new HashMap<>();
+        Map<List<Integer>, Long> inFlight = new HashMap<>();
         for (Edge edge : plan.edges()) {
-            underWay.merge(List.of(nodeOfRank.get(edge.fromRank()), nodeOfRank.get(edge.toRank())),
-                    bytesUnderWay(plan, boundary, edge), Long::sum);
+            inFlight.merge(List.of(nodeOfRank.get(edge.fromRank()), nodeOfRank.get(edge.toRank())),
+                    bytesInFlight(plan, boundary, edge), Long::sum);
         }
-        long most = underWay.values().stream().mapToLong(Long::longValue).max().orElse(0);
+        long most = inFlight.values().stream().mapToLong(Long::longValue).max().orElse(0);
         long wanted = Math.clamp(2 * most, TransportSettings.MIN_TERM_LENGTH, TransportSettings.DEFAULT_TERM_LENGTH);
         return Math.toIntExact(Long.highestOneBit(2 * wanted - 1));
     }
 
-    private static long bytesUnderWay(TrainingPlan plan, DataType boundary, Edge edge) {
+    private static long bytesInFlight(TrainingPlan plan, DataType boundary, Edge edge) {
         int hidden = plan.model().size(Axis.HIDDEN);
         int tensor = plan.ranks().tensor();
         if (edge.kind() == MessageKind.SHARED_GRADIENT) { // once a step, in the type of gradient sums

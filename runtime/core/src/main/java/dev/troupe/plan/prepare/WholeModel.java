@@ -17,8 +17,7 @@ import java.util.Optional;
 import java.util.function.ToLongFunction;
 
 /**
- * A model with its weights, tokenizer and engine: what a configuration would train, with nothing of its schedule and its
- * grid.
+ * A model with its weights, tokenizer and engine. Schedule and grid of the configuration are not used.
  *
  * @param choice the engine
  * @param tokenizer of text
@@ -26,9 +25,10 @@ import java.util.function.ToLongFunction;
  */
 public record WholeModel(EngineChoice choice, Tokenizer tokenizer, StartingPoint start) implements AutoCloseable {
     /**
-     * Opens and checks all parts, to compute on one engine of this process.
+     * Opens and checks all parts, for one engine of this process.
      *
-     * @param from the run or checkpoint that has the weights; empty: those that a run of the configuration begins with
+     * @param from the run or checkpoint that has the weights; empty: the weights with which a run of the configuration
+     *     begins
      */
     public static WholeModel of(RunSpec spec, Optional<Path> from) {
         requireResumable(from);
@@ -42,7 +42,6 @@ public record WholeModel(EngineChoice choice, Tokenizer tokenizer, StartingPoint
         return of(spec, from, choice);
     }
 
-    /** Opens and checks the model for an engine that is chosen. */
     static WholeModel of(RunSpec spec, Optional<Path> from, EngineChoice choice) {
         Tokenizer tokenizer = Tokenizer.named(spec.data().tokenizer(), spec.data().specialTokens());
         WholeModel model = new WholeModel(choice, tokenizer, StartingPoint.of(spec, tokenizer, from));
@@ -62,7 +61,7 @@ public record WholeModel(EngineChoice choice, Tokenizer tokenizer, StartingPoint
     /**
      * Refuses work that takes more memory than is free.
      *
-     * @param work does it on an engine that computes nothing, and returns the bytes that it has allocated
+     * @param work does it on an engine that computes nothing, and returns the allocated bytes
      */
     public void requireRoom(ToLongFunction<Engine> work) {
         try (Engine real = choice.open(); Engine sizes = SizingEngine.like(real)) {

@@ -7,7 +7,6 @@ import dev.troupe.stage.Stage;
 
 /** An observer of the stages of a rank. Thread rule: the rank's thread. */
 public interface StepWatch {
-    /** The observer without effect. */
     StepWatch NONE = new StepWatch() {
     };
 

@@ -50,7 +50,6 @@ public final class BitRecorder {
         private final long[] values;
         /** The digests from an asynchronous engine, in the order of the values; null for other engines. */
         private final Tensor digests;
-        /** The host's copy of the digests. */
         private final MemorySegment copy;
         private final BitSet unread = new BitSet();
 

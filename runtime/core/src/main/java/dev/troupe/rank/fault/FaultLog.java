@@ -25,7 +25,6 @@ import org.slf4j.LoggerFactory;
  * rule: any thread of any process.
  */
 public final class FaultLog {
-    /** The name of the file in the run's directory. */
     public static final String FILE = "faults.jsonl";
 
     private static final Logger LOG = LoggerFactory.getLogger(FaultLog.class);

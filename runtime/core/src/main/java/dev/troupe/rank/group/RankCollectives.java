@@ -41,7 +41,6 @@ public final class RankCollectives {
         return thread;
     }
 
-    /** Returns the rank's share of each layer, for the rank's engine. */
     public TensorShare tensorShare() {
         return tensor.map(group -> new TensorShare(new EngineGroup(group, engine, thread::waited),
                 plan.sharesSequence())).orElse(TensorShare.ALL);

@@ -20,7 +20,6 @@ import java.util.Optional;
 final class SharedMemory implements AutoCloseable {
     private static final Optional<Calls> CALLS = Calls.find();
 
-    /** The functions of the C library. */
     private record Calls(MethodHandle create, MethodHandle close) {
         private static final int CLOSE_ON_EXEC = 1;
 

@@ -56,7 +56,6 @@ final class DeviceTimes {
         return read(position);
     }
 
-    /** Returns the start of an action with a known end. */
     long start(int position) {
         return instants.nanos(2 * length + position);
     }

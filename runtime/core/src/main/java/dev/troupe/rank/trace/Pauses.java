@@ -17,10 +17,7 @@ public final class Pauses implements AutoCloseable {
     private static final long SLEEP_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
     /** Tolerance of the length of a sleep. */
     private static final long SHORTEST_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
-    /**
-     * A wake-up that is overdue by this is a pause in progress, or one that is not known yet: no thread waits so long for a
-     * core.
-     */
+    /** A wake-up that is overdue by this is a pause in progress or not known yet: no thread waits so long for a core. */
     private static final long LATE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
     private static final Duration END = Duration.ofSeconds(5);
     private static final int MOST_KEPT = 1_000;

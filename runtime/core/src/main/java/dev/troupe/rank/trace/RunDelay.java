@@ -20,7 +20,6 @@ final class RunDelay {
         this.file = file;
     }
 
-    /** Opens the count of the calling thread. */
     static RunDelay ofThisThread() {
         try {
             return new RunDelay(FileChannel.open(FILE));

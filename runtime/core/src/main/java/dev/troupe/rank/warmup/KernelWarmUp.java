@@ -21,9 +21,9 @@ import java.util.stream.Stream;
 
 /**
  * The warm-up of a rank: it runs each kernel that the rank will need once, with its real shape. For one stage of each form
- * it performs the actions of a whole step, with one microbatch for every kind of backward, and a validation forward. It has
- * its own engine and stages, and other ranks answer at once, so it does not affect the run's bits. It needs less memory than
- * the run, which has more stages and microbatches at once.
+ * it performs the actions of a whole step, with one microbatch for every kind of backward. It has its own engine and stages,
+ * and other ranks answer at once, so it does not affect the run's bits. It needs less memory than the run, which has more
+ * stages and microbatches at once.
  *
  * <p>Thread rule: one thread; {@link #pulse} and {@link #situation} on any.
  */
@@ -50,7 +50,6 @@ public final class KernelWarmUp {
         return rank;
     }
 
-    /** Returns a pulse that beats at the end of every kernel. */
     public Pulse pulse() {
         return pulse;
     }

@@ -16,9 +16,8 @@ import dev.troupe.stage.Stage;
 import java.util.Optional;
 
 /**
- * One stage of a run on an engine, with zeros for weights, among other ranks that answer at once.
- *
- * <p>Thread rule: one thread; close it before its engine.
+ * One stage of a run on an engine, with zeros for weights, among other ranks that answer at once. Thread rule: one thread;
+ * close it before its engine.
  */
 public final class StageAlone implements AutoCloseable {
     private final Stage stage;

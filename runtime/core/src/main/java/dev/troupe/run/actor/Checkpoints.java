@@ -93,7 +93,7 @@ final class Checkpoints {
             List<Integer> here = IntStream.range(0, hosts.size()).filter(rank -> hosts.get(rank).equals(name)).boxed()
                     .toList();
             if (!here.isEmpty()) {
-                node.tell(new NodeActor.Told(
+                node.tell(new NodeActor.Happened(
                         new NodeEvent.Ordered(setup.term(), new NodeEvent.WriteParts(attempt, here))));
             }
         });

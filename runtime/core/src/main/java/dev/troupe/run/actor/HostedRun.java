@@ -63,10 +63,9 @@ final class HostedRun implements NodeRun {
         this.node = node;
         ActorRef<NodeActor.Command> self = context.getSelf();
         node.recovery().copies().tell((rank, _, stepsDone) -> self.tell(
-                new NodeActor.Told(new NodeEvent.CopyArrived(rank, stepsDone))));
+                new NodeActor.Happened(new NodeEvent.CopyArrived(rank, stepsDone))));
     }
 
-    /** Returns the facts of the run for the node's machine. */
     NodeEvent.Opened opened() {
         return new NodeEvent.Opened(node.start().firstStep(), node.plan().ranks().groups(GroupKind.TENSOR),
                 node.recovery().snapshots().map(kept -> rank -> versions(kept, rank)), node.recovery().warmsUp());
@@ -136,7 +135,7 @@ final class HostedRun implements NodeRun {
     }
 
     private void tell(NodeEvent event) {
-        context.getSelf().tell(new NodeActor.Told(event));
+        context.getSelf().tell(new NodeActor.Happened(event));
     }
 
     @Override

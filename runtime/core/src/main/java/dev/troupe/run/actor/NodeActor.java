@@ -22,7 +22,7 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
     }
 
     /** An order of a coordinator, or an event on the node. */
-    public record Told(NodeEvent event) implements Command {
+    public record Happened(NodeEvent event) implements Command {
     }
 
     /**
@@ -61,7 +61,7 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
 
     @Override
     public Receive<Command> createReceive() {
-        return newReceiveBuilder().onMessage(Told.class, told -> take(told.event()))
+        return newReceiveBuilder().onMessage(Happened.class, happened -> take(happened.event()))
                 .onMessage(HostRanks.class, this::onHostRanks)
                 .onSignal(Terminated.class, signal -> take(run.ended(signal)))
                 .onSignal(PostStop.class, _ -> take(new NodeEvent.AllEnded())).build();

@@ -39,7 +39,7 @@ final class NodeLink {
         this.haltsFirst = CoordinatedShutdown.get(context.getSystem()).addCancellableTask(
                 CoordinatedShutdown.PhaseBeforeActorSystemTerminate(), "troupe-node-halts",
                 () -> {
-                    self.tell(new NodeActor.Told(new NodeEvent.Halt()));
+                    self.tell(new NodeActor.Happened(new NodeEvent.Halt()));
                     return released;
                 });
     }
@@ -55,19 +55,19 @@ final class NodeLink {
     /** Notifies the node of the end of the coordinator of this term. */
     void watch(int term, ActorRef<TrainingCoordinator.Command> leader) {
         context.watchWith(leader,
-                new NodeActor.Told(new NodeEvent.CoordinatorLost(term, leader.path().address().hasLocalScope())));
+                new NodeActor.Happened(new NodeEvent.CoordinatorLost(term, leader.path().address().hasLocalScope())));
     }
 
     void perform(NodeCommand.OfLink command) {
         switch (command) {
             case NodeCommand.Await(Duration patience) -> startTimer(new NodeEvent.PatienceOver(), patience);
             case NodeCommand.StartAsking() -> {
-                NodeActor.Told due = new NodeActor.Told(new NodeEvent.AskDue());
+                NodeActor.Happened due = new NodeActor.Happened(new NodeEvent.AskDue());
                 timers.startTimerWithFixedDelay(due, due, Duration.ZERO, ASK_AGAIN);
             }
             case NodeCommand.StopAsking() -> {
-                timers.cancel(new NodeActor.Told(new NodeEvent.PatienceOver()));
-                timers.cancel(new NodeActor.Told(new NodeEvent.AskDue()));
+                timers.cancel(new NodeActor.Happened(new NodeEvent.PatienceOver()));
+                timers.cancel(new NodeActor.Happened(new NodeEvent.AskDue()));
             }
             case NodeCommand.LookLater() -> startTimer(new NodeEvent.LookDue(), LOOK_AGAIN);
             case NodeCommand.AwaitEnds() -> startTimer(new NodeEvent.EndOverdue(), HostedRun.THREAD_END);
@@ -87,7 +87,7 @@ final class NodeLink {
     }
 
     private void startTimer(NodeEvent event, Duration delay) {
-        timers.startSingleTimer(new NodeActor.Told(event), delay);
+        timers.startSingleTimer(new NodeActor.Happened(event), delay);
     }
 
     /** Ends the node's part in the end of the actor system: it has released all that it can, so it need not be notified. */

@@ -20,7 +20,6 @@ sealed interface NodeRun permits NodeRun.NotOpen, HostedRun {
     /** Frees all memory, except the memory of these groups, which have not ended. */
     void close(Set<RankGroup> running);
 
-    /** A node without ranks yet. */
     record NotOpen(Transport transport) implements NodeRun {
         @Override
         public void perform(NodeCommand.OfRun command) {

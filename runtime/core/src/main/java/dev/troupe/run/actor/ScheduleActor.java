@@ -67,7 +67,6 @@ final class ScheduleActor extends AbstractBehavior<ScheduleActor.Command> {
     record ReportStatus(ActorRef<TrainingCoordinator.Command> replyTo, long askedNanos) implements Command {
     }
 
-    /** A stage has loaded its weights. */
     record StageReady(int stage) implements Command {
     }
 

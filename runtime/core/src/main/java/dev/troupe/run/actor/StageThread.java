@@ -112,7 +112,6 @@ final class StageThread {
         }
     }
 
-    /** Whether all further orders are refused. */
     boolean hasEnded() {
         return hasEnded;
     }

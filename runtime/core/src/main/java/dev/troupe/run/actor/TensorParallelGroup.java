@@ -102,7 +102,7 @@ final class TensorParallelGroup extends AbstractBehavior<TensorParallelGroup.Com
     /** Reports the loss of the node and not of the rank, which cannot restart here. */
     private Behavior<Command> onDeviceLost(DeviceLost lost) {
         hasFailed = true;
-        node.tell(new NodeActor.Told(new NodeEvent.DeviceLost("rank " + lost.rank() + ": " + lost.reason())));
+        node.tell(new NodeActor.Happened(new NodeEvent.DeviceLost("rank " + lost.rank() + ": " + lost.reason())));
         return this;
     }
 

@@ -60,11 +60,9 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     record RankHosted(Incarnation rank, ActorRef<ScheduleActor.Command> schedule) implements OfRun {
     }
 
-    /** A rank reports progress. */
     record Happened(RunEvent event) implements OfRun {
     }
 
-    /** An event of a checkpoint that is written during training. */
     record CheckpointHappened(CheckpointEvent event) implements OfRun {
     }
 
@@ -182,7 +180,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
         switch (command) {
             case MembershipCommand.Refuse(var node, String why) -> {
                 EventLog.ofRun(run.epoch(), run.stepsDone(), why);
-                node.tell(new NodeActor.Told(new NodeEvent.Refused(why)));
+                node.tell(new NodeActor.Happened(new NodeEvent.Refused(why)));
             }
             case MembershipCommand.Watch(var node, String name) -> {
                 reports.nodeJoined(run.stepsDone(), name);
@@ -241,7 +239,7 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
     }
 
     private void tell(ActorRef<NodeActor.Command> node, NodeEvent.Order order) {
-        node.tell(new NodeActor.Told(new NodeEvent.Ordered(setup.term(), order)));
+        node.tell(new NodeActor.Happened(new NodeEvent.Ordered(setup.term(), order)));
     }
 
     boolean isOver() {
@@ -268,8 +266,8 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
         // The outcome ends the actors of this process, so the other processes are notified first; this process's node would
         // end it without the cause.
         List<ActorRef<NodeActor.Command>> nodes = List.copyOf(membership.nodes().values());
-        nodes.stream().filter(node -> !isLocal(node)).forEach(node -> node.tell(new NodeActor.Told(last)));
+        nodes.stream().filter(node -> !isLocal(node)).forEach(node -> node.tell(new NodeActor.Happened(last)));
         setup.outcome().complete(outcome);
-        nodes.stream().filter(TrainingCoordinator::isLocal).forEach(node -> node.tell(new NodeActor.Told(last)));
+        nodes.stream().filter(TrainingCoordinator::isLocal).forEach(node -> node.tell(new NodeActor.Happened(last)));
     }
 }

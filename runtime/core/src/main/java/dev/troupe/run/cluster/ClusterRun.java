@@ -68,11 +68,11 @@ import org.apache.pekko.remote.RemoteTransportException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Starts one node of a run over several JVMs. Every node has the same configuration and prepares the same run. */
+/** The start of one node of a run over several JVMs. Every node has the same configuration and prepares the same run. */
 public final class ClusterRun {
     private static final Logger LOG = LoggerFactory.getLogger(ClusterRun.class);
 
-    /** The wait of a node that finds no coordinator; a coordinator itself refuses a node that comes too late. */
+    /** The wait of a node that finds no coordinator; the coordinator itself refuses a node that comes too late. */
     private static final Duration GRACE = Duration.ofSeconds(5);
 
     private static final Duration STOP_AGAIN = Duration.ofSeconds(1);
@@ -87,7 +87,7 @@ public final class ClusterRun {
      * @param version version of Troupe, which must be the same on all nodes
      * @throws UsageException if a certificate is wrong, a port is taken, or the machine's media driver cannot be found
      * @throws dev.troupe.transport.TransportException if the transport cannot start
-     * @throws dev.troupe.plan.StartException if the actors cannot start, though another attempt may succeed
+     * @throws dev.troupe.plan.StartException if the actors cannot start; another attempt may succeed
      */
     public static TrainingRun join(PreparedRun run, NodeSpec self, String version, Leader leader) {
         ClusterSpec cluster = run.spec().cluster().orElseThrow();
@@ -110,7 +110,7 @@ public final class ClusterRun {
         try {
             NodeSetup node = new NodeSetup(self.name(), keys, cluster.joinTimeout().plus(GRACE),
                     run.plan().stepsPerPass(),
-                    new ClusterNeighbours(cluster, run.plan(), self, resources.door()), kernels,
+                    new ClusterNeighbours(cluster, run.plan(), self, resources.receiverId()), kernels,
                     named -> TrainingRun.context(run, KeyFile.requireOwn(directory, named),
                             faulty(run, self, resources.transport(), faults, damage), resources.groups(),
                             resources.snapshots(), resources.routes(), Optional.empty(), resources.pauses(), faults),
@@ -188,9 +188,9 @@ public final class ClusterRun {
             }
             damage.lead();
             StatusBoard board = StatusBoard.of(context.getSystem().classicSystem());
-            // The first coordinator is on the node that formed the cluster; on any other node a coordinator takes over
-            // from a lost one. The coordinator is always on the oldest member, so each is on a younger member than those
-            // before it: the age of its member is its term.
+            // The first coordinator is on the node that formed the cluster; a coordinator on any other node takes over from
+            // a lost one. Each coordinator is on the oldest member, so later ones are on younger members: the member's age
+            // is the term.
             int term = Cluster.get(context.getSystem()).selfMember().upNumber();
             boolean isFirst = term == 1;
             Map<String, String> alike = new TreeMap<>(keys);
@@ -233,15 +233,15 @@ public final class ClusterRun {
         public Optional<Duration> pass(TrainingCoordinator.Command command, ActorRef<NodeActor.Command> node) {
             Optional<Duration> again = Optional.empty();
             if (command instanceof TrainingCoordinator.Stop stop) {
-                // A coordinator may be lost after the request, so it is repeated; if there is no coordinator yet, the
-                // node ends alone. A second request of the user's own is no repetition: a coordinator that begins the
-                // run right now has not notified the other nodes of the first yet.
+                // The request is repeated, since a coordinator may be lost after it; if there is no coordinator yet, the
+                // node ends alone. A second request of the user is not a repetition: a coordinator that begins the run now
+                // has not passed on the first one yet.
                 if (repeated.getAndSet(stop) == stop) {
-                    node.tell(new NodeActor.Told(new NodeEvent.StopWaiting()));
+                    node.tell(new NodeActor.Happened(new NodeEvent.StopWaiting()));
                 }
                 again = Optional.of(STOP_AGAIN);
             } else if (command instanceof TrainingCoordinator.OthersStart) {
-                node.tell(new NodeActor.Told(new NodeEvent.OthersStart()));
+                node.tell(new NodeActor.Happened(new NodeEvent.OthersStart()));
             }
             coordinator.tell(command);
             return again;
@@ -266,7 +266,7 @@ public final class ClusterRun {
             }
         }
 
-        /** Listens before the node joins, since nodes that find it in the cluster call it. */
+        /** Opens the data port before the node joins, since nodes that find it in the cluster call it. */
         private static DataPort listen(NodeSpec self, RunKey key) {
             try {
                 return DataPort.open(new InetSocketAddress(self.host(), self.dataPort()), key);
@@ -310,11 +310,11 @@ public final class ClusterRun {
             }
         }
 
-        int door() {
+        int receiverId() {
             return copies.map(SnapshotCopies::receiverId).orElse(0);
         }
 
-        /** Closes the rest once the transport is closed. */
+        /** Closes the rest after the transport. */
         void release() {
             transport.counters().droppedInWords().ifPresent(LOG::info);
             groups.close();

@@ -13,7 +13,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Pekko's settings for one node. */
 final class ClusterSettings {
     /**
      * Far longer than a long kernel or a garbage collection, since a stopped or starved JVM is not dead. {@link DeadNodes}

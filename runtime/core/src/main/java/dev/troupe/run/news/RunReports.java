@@ -96,7 +96,6 @@ public final class RunReports {
         }
     }
 
-    /** Records the times of a rank that has computed its row of a step. */
     public void timed(int rank, long step, List<StageTime> computed) {
         if (step != timedStep) {
             timedStep = step;

@@ -82,7 +82,6 @@ public record CoordinatorSetup(RunSettings settings, TrainingPlan plan, Roster r
             StragglerWatch.Expectation expectation, StepTimes.Lengths lengths) {
     }
 
-    /** Returns the cluster and the directory of the run, for its membership. */
     public Surroundings surroundings() {
         return new Surroundings() {
             @Override

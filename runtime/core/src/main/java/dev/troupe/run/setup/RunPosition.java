@@ -14,7 +14,6 @@ public final class RunPosition {
     private volatile boolean isOpen;
     private volatile Throwable met;
 
-    /** Returns the committed steps that the node knows of. */
     public long stepsDone() {
         return stepsDone;
     }
@@ -41,7 +40,6 @@ public final class RunPosition {
         return Optional.ofNullable(met).map(Reason::met).filter(failure -> reason.contains(Reason.of(failure)));
     }
 
-    /** Returns the reason why the actors of a process ended before their run. */
     public String whyEnded() {
         return "the actors ended before the run did" + Optional.ofNullable(met)
                 .map(failure -> ": " + Reason.of(failure)).orElse("; the log has the cause");

@@ -258,7 +258,8 @@ class CheckpointsTest {
     private NodeEvent.WriteParts nextWriteParts() {
         while (true) {
             if (node.receiveMessage(Duration
-                    .ofSeconds(10)) instanceof NodeActor.Told(NodeEvent.Ordered(int _, NodeEvent.WriteParts order))) {
+                    .ofSeconds(
+                            10)) instanceof NodeActor.Happened(NodeEvent.Ordered(int _, NodeEvent.WriteParts order))) {
                 return order;
             }
         }

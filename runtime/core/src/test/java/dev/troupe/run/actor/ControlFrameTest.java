@@ -113,9 +113,9 @@ class ControlFrameTest {
     void shouldReadTheOrdersOfANodeAsTheyWereGiven() {
         List<String> hosts = IntStream.range(0, 1000).mapToObj(rank -> "node-" + rank / 8).toList();
         Map<String, Integer> since = Map.of("node-3", 7, "node-4", 7);
-        requireRoom(new NodeActor.Told(
+        requireRoom(new NodeActor.Happened(
                 new NodeEvent.Ordered(TERM, new NodeEvent.EnterEpoch(7, List.of(24, 25), 12, hosts, since))));
-        requireRoom(new NodeActor.Told(
+        requireRoom(new NodeActor.Happened(
                 new NodeEvent.Ordered(TERM, new NodeEvent.Committed(new Commit(12, LossScale.none(12))))));
         requireRoom(new NodeActor.HostRanks(TERM, new NodeEvent.HostRanks(7, hosts, since, "/runs/one"),
                 kit.<TrainingCoordinator.Command>createTestProbe().ref()));
@@ -132,7 +132,7 @@ class ControlFrameTest {
         ObjectNode asked = (ObjectNode) mapper.readTree(serialization.serialize(joined).get());
         assertEquals(0, asked.remove("term").intValue());
         assertEquals(joined, read(joined, mapper.writeValueAsBytes(asked)));
-        NodeActor.Told refused = new NodeActor.Told(new NodeEvent.Refused("another version"));
+        NodeActor.Happened refused = new NodeActor.Happened(new NodeEvent.Refused("another version"));
         assertEquals(mapper.readTree(mapper.writeValueAsBytes(
                 Map.of("event", Map.of("event", "Refused", "why", "another version")))),
                 mapper.readTree(serialization.serialize(refused).get()));

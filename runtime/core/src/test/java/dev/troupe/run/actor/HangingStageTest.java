@@ -42,7 +42,7 @@ class HangingStageTest extends NodeTests {
         host(() -> hangingOnce(hanging, mayGoOn), new InitialWeights(SmallRun.MODEL, 1))
                 .forEach(rank -> rank.tell(new ScheduleActor.StartPass(TERM, FIRST)));
         await(hanging);
-        node.tell(new NodeActor.Told(new NodeEvent.Halt()));
+        node.tell(new NodeActor.Happened(new NodeEvent.Halt()));
         await(released);
         assertTrue(run.allocatedBytes() > 0, "the memory of a stage that computes must not be freed under it");
         mayGoOn.countDown();

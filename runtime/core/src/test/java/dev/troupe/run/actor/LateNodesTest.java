@@ -99,7 +99,7 @@ class LateNodesTest {
     private void requireKept() {
         join(again, "late", Optional.empty());
         String refusal = assertInstanceOf(NodeEvent.Refused.class,
-                again.expectMessageClass(NodeActor.Told.class).event()).why();
+                again.expectMessageClass(NodeActor.Happened.class).event()).why();
         assertTrue(refusal.contains("a node of that name has joined already"), refusal);
     }
 
@@ -111,7 +111,7 @@ class LateNodesTest {
         again.awaitAssert(() -> {
             time.timePasses(Duration.ofSeconds(1));
             ask(again, "late", Map.of(), TERM - 1, Optional.empty());
-            again.expectMessage(new NodeActor.Told(new NodeEvent.Ordered(TERM, new NodeEvent.Follow())));
+            again.expectMessage(new NodeActor.Happened(new NodeEvent.Ordered(TERM, new NodeEvent.Follow())));
             return null;
         });
         join(again, "late", Optional.empty());
@@ -125,7 +125,7 @@ class LateNodesTest {
         first.expectMessageClass(NodeActor.HostRanks.class);
         join(late, "late", Optional.of(new NodeReport(7, List.of("late"), Map.of(), List.of(), Map.of())));
         late.expectMessageClass(NodeActor.HostRanks.class);
-        NodeActor.Told enters = new NodeActor.Told(new NodeEvent.Ordered(TERM,
+        NodeActor.Happened enters = new NodeActor.Happened(new NodeEvent.Ordered(TERM,
                 new NodeEvent.EnterEpoch(8, List.of(0), 0, List.of("first"), Map.of())));
         late.expectMessage(enters);
         first.fishForMessage(TIMEOUT, told -> told.equals(enters)
@@ -139,7 +139,7 @@ class LateNodesTest {
         begin(Set.of("first", "late"), Set.of());
         ask(late, "late", Map.of("version", "another"), 0, Optional.empty());
         String refusal = assertInstanceOf(NodeEvent.Refused.class,
-                late.expectMessageClass(NodeActor.Told.class).event()).why();
+                late.expectMessageClass(NodeActor.Happened.class).event()).why();
         assertTrue(refusal.contains("it has version = another"), refusal);
     }
 

@@ -137,7 +137,7 @@ abstract class NodeTests {
     }
 
     void order(NodeEvent.Order order) {
-        node.tell(new NodeActor.Told(new NodeEvent.Ordered(TERM, order)));
+        node.tell(new NodeActor.Happened(new NodeEvent.Ordered(TERM, order)));
     }
 
     <T extends RunEvent> T next(Class<T> kind) {

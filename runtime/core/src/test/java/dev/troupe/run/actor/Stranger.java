@@ -20,6 +20,6 @@ final class Stranger {
         TestProbe<NodeActor.Command> stranger = kit.createTestProbe();
         coordinator.tell(new TrainingCoordinator.NodeJoined(stranger.ref(), "stranger", Map.of(), 0, term,
                 Optional.empty(), WarmUpReport.NOTHING_TO_RUN));
-        assertInstanceOf(NodeEvent.Refused.class, stranger.expectMessageClass(NodeActor.Told.class).event());
+        assertInstanceOf(NodeEvent.Refused.class, stranger.expectMessageClass(NodeActor.Happened.class).event());
     }
 }

@@ -144,7 +144,7 @@ class TrainingCoordinatorTest {
         RunOutcome why = new RunOutcome(0, Optional.of("node only: the run's directory is not there"));
         happens(new RunEvent.NodeLost("only", why.failure().get()));
         assertEquals(why, ended());
-        node.expectMessage(new NodeActor.Told(
+        node.expectMessage(new NodeActor.Happened(
                 new NodeEvent.Ordered(TERM, new NodeEvent.RunEnded(why.stepsDone(), why.failure()))));
     }
 

@@ -32,7 +32,6 @@ import org.slf4j.LoggerFactory;
  * <p>Thread rule: any thread. Each connection has a virtual thread, which waits in a read.
  */
 public final class LivenessConnections implements AutoCloseable {
-    /** The receiver of ends of processes. */
     @FunctionalInterface
     public interface Listener {
         /**

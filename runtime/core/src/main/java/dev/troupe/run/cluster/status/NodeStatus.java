@@ -17,7 +17,6 @@ public record NodeStatus(String node, List<Integer> ranks, int epoch, Optional<P
         awaited = awaited == null ? List.of() : List.copyOf(awaited);
     }
 
-    /** Returns the status of a node that has just joined. */
     public static NodeStatus of(String node, List<Integer> ranks) {
         return new NodeStatus(node, ranks, 0, Optional.empty(), List.of());
     }

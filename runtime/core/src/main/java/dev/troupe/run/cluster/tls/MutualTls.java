@@ -17,8 +17,8 @@ import javax.net.ssl.SSLSession;
 import javax.net.ssl.SSLSocket;
 
 /**
- * Mutual TLS by the rule of the control plane: a certificate must have the same authority as the node's own, and a common
- * subject or alternative name. The files are read for every connection, so that they can be renewed.
+ * Mutual TLS by the rule of the control plane: a certificate must share authority and a subject or alternative name with the
+ * node's own. The files are read for every connection, so that they can be renewed.
  */
 public final class MutualTls implements Sockets, Security {
     private final TlsSpec files;

@@ -17,8 +17,8 @@ import javax.net.ssl.X509ExtendedTrustManager;
 import javax.net.ssl.X509TrustManager;
 
 /**
- * The trust manager of the control plane's rule: a certificate must have the cluster's authority, and a subject or
- * alternative name in common with the node's own. The address of its owner does not matter. Thread rule: any thread.
+ * The trust manager of the control plane's rule: a certificate must share a subject or alternative name with the node's own,
+ * and have the cluster's authority. The address of its owner does not matter. Thread rule: any thread.
  */
 final class NamesInCommon extends X509ExtendedTrustManager {
     private final X509TrustManager authority;
