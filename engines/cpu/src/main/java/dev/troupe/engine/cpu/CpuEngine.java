@@ -15,9 +15,12 @@ import dev.troupe.engine.cpu.library.BfloatUnits;
 import dev.troupe.engine.cpu.library.NativeHeap;
 import dev.troupe.engine.cpu.memory.CpuTensor;
 import dev.troupe.engine.cpu.product.MatrixProduct;
+import dev.troupe.engine.cpu.product.NarrowProducts;
 import dev.troupe.engine.cpu.product.ProductChoice;
 import dev.troupe.engine.cpu.product.ProductForm;
 import dev.troupe.engine.provider.EngineSettings;
+import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * The engine for processors, in float32, or with activations and products of bfloat16. A library such as oneDNN computes
@@ -31,6 +34,8 @@ import dev.troupe.engine.provider.EngineSettings;
  */
 public final class CpuEngine extends RowKernels {
     private final MatrixProduct products;
+    /** Of each member of the pool, for attention on units of bfloat16; none without units. */
+    private final List<NarrowProducts> narrowProducts;
     private final CausalAttention attention;
     private boolean closed;
 
@@ -39,7 +44,9 @@ public final class CpuEngine extends RowKernels {
         super(settings);
         ProductChoice choice = ProductChoice.parse(settings.products());
         products = new MatrixProduct(pool, choice);
-        attention = new CausalAttention(pool.threads(), choice.sgemm(ProductForm.ATTENTION));
+        boolean onUnits = computeType() == DataType.BFLOAT16 && BfloatUnits.arePresent();
+        narrowProducts = Stream.generate(NarrowProducts::new).limit(onUnits ? pool.threads() : 0).toList();
+        attention = new CausalAttention(pool.threads(), choice.sgemm(ProductForm.ATTENTION), narrowProducts);
     }
 
     @Override
@@ -241,6 +248,7 @@ public final class CpuEngine extends RowKernels {
         if (!closed) {
             closed = true;
             products.close();
+            narrowProducts.forEach(NarrowProducts::close);
             NativeHeap.trim();
         }
     }

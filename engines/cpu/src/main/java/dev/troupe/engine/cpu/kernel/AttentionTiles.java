@@ -10,17 +10,25 @@ import dev.troupe.engine.cpu.loop.RowLoop;
  * Attention of one head of one sequence in tiles of queries and keys, with an online softmax (Milakov and Gimelshein 2018;
  * Dao et al. 2022). Scores exist for one tile at a time. Letters: T sequence length, D size of a head.
  *
+ * <p>Operands are floats, or narrow: numbers of bfloat16 for products that sum in floats. Then probabilities and the
+ * gradients of scores are rounded in their place as soon as softmax has computed them. Results are floats.
+ *
  * <p>Thread rule: one thread. One object serves all heads, so that a call of the kernel leaves no garbage.
  */
 final class AttentionTiles {
-    /** Queries of a tile. A smaller one wastes less above the diagonal, a larger one makes faster products. */
-    static final int QUERIES = 64;
+    /** Queries of a tile of floats. A smaller one wastes less above the diagonal, a larger one makes faster products. */
+    private static final int QUERIES = 64;
+    /** Queries of a narrow tile: units need more rows than other instructions to reach their speed. */
+    private static final int NARROW_QUERIES = 128;
+    /** The numbers that units read together of a row of a left side, though fewer may be left: these must be finite. */
+    static final int UNIT_DEPTH = 32;
     /** Keys of a tile: enough for one tile a row at usual sequence lengths, few enough for a tile in the cache. */
     static final int KEYS = Masks.MOST;
-    /** Bytes of two vectors, two numbers for each query of a tile, two tiles, and random words: whole vectors. */
-    static final long SCRATCH_BYTES = 2 * Lanes.ALIGNMENT + 8L * QUERIES + 8L * QUERIES * KEYS + Masks.SCRATCH_BYTES;
 
     private final Sgemm products;
+    private final boolean isNarrow;
+    /** Queries of a tile. */
+    private final int most;
     final Rows queries = new Rows();
     final Rows keys = new Rows();
     final Rows values = new Rows();
@@ -41,28 +49,42 @@ final class AttentionTiles {
     /** Whether rows are the heads of the last place, instead of the places of one head. */
     private boolean isOfLast;
 
-    AttentionTiles(Sgemm products) {
+    /**
+     * Tiles of one thread.
+     *
+     * @param products of operands that are narrow or not
+     */
+    AttentionTiles(Sgemm products, boolean isNarrow) {
         this.products = products;
+        this.isNarrow = isNarrow;
+        this.most = isNarrow ? NARROW_QUERIES : QUERIES;
     }
 
-    /** A head's floats, a row for each place of a sequence. */
+    /** Bytes of two vectors, two numbers for each query of a tile, two tiles, and random words: whole vectors. */
+    long scratchBytes() {
+        return 2 * Lanes.ALIGNMENT + 8L * most + 8L * most * KEYS + Masks.SCRATCH_BYTES;
+    }
+
+    /** A head's elements, a row for each place of a sequence. */
     static final class Rows {
         private long address;
         private long stride;
+        private int elementBytes;
 
         /**
          * The addresses of the rows.
          *
          * @param first address of the first row
-         * @param floats the distance from one row to the next
+         * @param elements the distance from one row to the next
          */
-        void lie(long first, long floats) {
+        void lie(long first, long elements, int bytesOfElement) {
             address = first;
-            stride = floats;
+            stride = elements;
+            elementBytes = bytesOfElement;
         }
 
         long row(long place) {
-            return address + 4L * place * stride;
+            return address + elementBytes * place * stride;
         }
     }
 
@@ -101,8 +123,8 @@ final class AttentionTiles {
     }
 
     private void forward(int rows, long scratch) {
-        for (int row = 0; row < rows; row += QUERIES) {
-            forwardTile(row, Math.min(QUERIES, rows - row), scratch);
+        for (int row = 0; row < rows; row += most) {
+            forwardTile(row, Math.min(most, rows - row), scratch);
         }
     }
 
@@ -113,16 +135,16 @@ final class AttentionTiles {
 
     private void forwardTile(int row, int count, long scratch) {
         long highest = scratch + 2 * Lanes.ALIGNMENT;
-        long sums = highest + 4L * QUERIES;
-        long scores = sums + 4L * QUERIES;
-        long wordsMemory = scores + 8L * QUERIES * KEYS;
+        long sums = highest + 4L * most;
+        long scores = sums + 4L * most;
+        long wordsMemory = scores + 8L * most * KEYS;
         RowLoop.fill(highest, Float.NEGATIVE_INFINITY, count);
         RowLoop.fill(sums, 0, count);
         int end = placeOf(row + count - 1) + 1;
         int lowest = firstTile(placeOf(row));
         for (int first = lowest; first < end; first += KEYS) {
             int width = Math.min(KEYS, end - first);
-            int stride = Lanes.wholeFor(width);
+            int stride = strideOf(width);
             products.multiply(false, true, count, width, d, scale, queries.row(row), queries.stride, keys.row(first),
                     keys.stride, 0, scores, stride);
             for (int i = 0; i < count; i++) {
@@ -133,7 +155,7 @@ final class AttentionTiles {
                     RowLoop.fill(line, 0, stride);
                     continue;
                 }
-                int vectors = hideUnseen(line, hidden, place + 1 - first, width, stride);
+                int vectors = hideUnseen(line, hidden, place + 1 - first, width);
                 float before = Lanes.get(highest, i);
                 float now = RowLoop.highest(line, vectors, before, scratch);
                 float sum = RowLoop.exponentials(line, now, line, vectors, scratch);
@@ -148,8 +170,10 @@ final class AttentionTiles {
                     // The sum includes dropped probabilities; the division by it comes at the end.
                     masks.apply(place(row + i) + first, line, line, seen(row, i, first, width), wordsMemory);
                 }
+                finish(line, vectors, stride);
             }
-            products.multiply(false, false, count, d, width, 1, scores, stride, values.row(first), values.stride,
+            products.multiply(false, false, count, d, width, 1, scores, operandStride(stride), values.row(first),
+                    values.stride,
                     first > lowest ? 1 : 0, y.row(row), y.stride);
         }
         for (int i = 0; i < count; i++) {
@@ -172,8 +196,8 @@ final class AttentionTiles {
         }
         // From the last queries to the first: in one document the last ones see every key, so that they overwrite and the
         // others add.
-        for (int row = (t - 1) / QUERIES * QUERIES; row >= 0; row -= QUERIES) {
-            int count = Math.min(QUERIES, t - row);
+        for (int row = (t - 1) / most * most; row >= 0; row -= most) {
+            int count = Math.min(most, t - row);
             float beta = adds || cleared || row + count < t ? 1 : 0;
             backwardTile(row, count, beta, scratch);
         }
@@ -181,18 +205,21 @@ final class AttentionTiles {
 
     private void backwardTile(int row, int count, float beta, long scratch) {
         long means = scratch + 2 * Lanes.ALIGNMENT;
-        long scores = means + 8L * QUERIES;
-        long dScores = scores + 4L * QUERIES * KEYS;
-        long wordsMemory = dScores + 4L * QUERIES * KEYS;
+        long scores = means + 8L * most;
+        long dScores = scores + 4L * most * KEYS;
+        long wordsMemory = dScores + 4L * most * KEYS;
         for (int i = 0; i < count; i++) {
             // The mean of a row's dp, weighted by its p, is dy . y.
-            Lanes.set(means, i, RowLoop.dot(dy.row(row + i), y.row(row + i), d, scratch));
+            long gradient = dy.row(row + i);
+            Lanes.set(means, i, isNarrow
+                    ? RowLoop.narrowDot(gradient, y.row(row + i), d, scratch)
+                    : RowLoop.dot(gradient, y.row(row + i), d, scratch));
         }
         int end = row + count;
         int lowest = firstTile(row);
         for (int first = lowest; first < end; first += KEYS) {
             int width = Math.min(KEYS, end - first);
-            int stride = Lanes.wholeFor(width);
+            int stride = strideOf(width);
             products.multiply(false, true, count, width, d, scale, queries.row(row), queries.stride, keys.row(first),
                     keys.stride, 0, scores, stride);
             products.multiply(false, true, count, width, d, 1, dy.row(row), dy.stride, values.row(first), values.stride,
@@ -206,7 +233,7 @@ final class AttentionTiles {
                     RowLoop.fill(dScores + line, 0, stride);
                     continue;
                 }
-                int vectors = hideUnseen(scores + line, hidden, row + i + 1 - first, width, stride);
+                int vectors = hideUnseen(scores + line, hidden, row + i + 1 - first, width);
                 RowLoop.exponentials(scores + line, Lanes.get(logSums, row + i), scores + line, vectors, scratch);
                 if (masks.drop()) {
                     int seen = seen(row, i, first, width);
@@ -217,13 +244,16 @@ final class AttentionTiles {
                 } else {
                     RowLoop.scoreGradients(scores + line, dScores + line, Lanes.get(means, i), scale, vectors);
                 }
-                RowLoop.fill(dScores + line + 4L * vectors, 0, stride - vectors);
+                finish(scores + line, vectors, stride);
+                finish(dScores + line, vectors, stride);
             }
-            products.multiply(false, false, count, d, width, 1, dScores, stride, keys.row(first), keys.stride,
+            int rowStride = operandStride(stride);
+            products.multiply(false, false, count, d, width, 1, dScores, rowStride, keys.row(first), keys.stride,
                     first > lowest ? 1 : 0, dQueries.row(row), dQueries.stride);
-            products.multiply(true, false, width, d, count, 1, dScores, stride, queries.row(row), queries.stride, beta,
+            products.multiply(true, false, width, d, count, 1, dScores, rowStride, queries.row(row), queries.stride,
+                    beta,
                     dKeys.row(first), dKeys.stride);
-            products.multiply(true, false, width, d, count, 1, scores, stride, dy.row(row), dy.stride, beta,
+            products.multiply(true, false, width, d, count, 1, scores, rowStride, dy.row(row), dy.stride, beta,
                     dValues.row(first), dValues.stride);
         }
     }
@@ -250,17 +280,36 @@ final class AttentionTiles {
 
     /**
      * Hides from a query the keys before its document and after its own place: their scores become minus infinity up to the
-     * end of a vector, and zero after it, which is the exponential of minus infinity. Returns the number of scores in whole
-     * vectors.
+     * end of a vector. Returns the number of scores in whole vectors.
      */
-    private static int hideUnseen(long line, int hidden, int seen, int width, int stride) {
+    private static int hideUnseen(long line, int hidden, int seen, int width) {
         if (hidden > 0) {
             RowLoop.fill(line, Float.NEGATIVE_INFINITY, hidden);
         }
         int from = Math.min(seen, width);
         int vectors = Lanes.wholeFor(from);
         RowLoop.fill(line + 4L * from, Float.NEGATIVE_INFINITY, vectors - from);
-        RowLoop.fill(line + 4L * vectors, 0, stride - vectors);
         return vectors;
+    }
+
+    /** Makes a row of results of softmax an operand of a product: rounded if it is narrow, and zero for the other keys. */
+    private void finish(long line, int vectors, int stride) {
+        if (isNarrow) {
+            RowLoop.narrow(line, line, vectors);
+            int end = Math.ceilDiv(stride, UNIT_DEPTH) * UNIT_DEPTH;
+            RowLoop.fill(line + 2L * vectors, 0, (end - vectors) / 2);
+        } else {
+            RowLoop.fill(line + 4L * vectors, 0, stride - vectors);
+        }
+    }
+
+    /** The floats from one row of a tile of this width to the next: whole vectors. */
+    private int strideOf(int width) {
+        return Math.max(Lanes.wholeFor(width), isNarrow ? UNIT_DEPTH / 2 : 0);
+    }
+
+    /** The elements from one row of an operand to the next, of rows at a distance of some floats. */
+    private int operandStride(int floats) {
+        return isNarrow ? 2 * floats : floats;
     }
 }

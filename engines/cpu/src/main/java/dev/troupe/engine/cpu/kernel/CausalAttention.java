@@ -7,6 +7,8 @@ import dev.troupe.engine.cpu.loop.Lanes;
 import dev.troupe.engine.cpu.loop.Masks;
 import dev.troupe.engine.cpu.loop.RowLoop;
 import dev.troupe.engine.cpu.memory.CpuTensor;
+import java.util.List;
+import java.util.stream.IntStream;
 
 /**
  * Causal attention of all heads (Vaswani et al. 2017, section 3.2); heads may share keys and values (Ainslie et al. 2023).
@@ -15,8 +17,9 @@ import dev.troupe.engine.cpu.memory.CpuTensor;
  * <p>The state for the backward is the logarithm of each row's sum of exponentials [B x H x T], from which probabilities are
  * computed again.
  *
- * <p>A head of bfloat16 is widened to floats once, and its results are rounded once: products read each number many times,
- * and keep intermediate results in floats.
+ * <p>On units of bfloat16 products read heads of bfloat16 in their place, and sum in floats; without units a head is widened
+ * to floats once. Either way results are rounded once. The last place alone is always computed in floats: its number of
+ * keys grows with each token, and units need a primitive for each number.
  *
  * <p>Thread rule: {@link #of} on the thread that calls kernels; then each thread with its own number.
  */
@@ -27,6 +30,8 @@ public final class CausalAttention {
     /** H/K, the number of heads that share keys and values. */
     private int sharing;
     private final AttentionTiles[] tiles;
+    /** For heads of bfloat16 on units; empty without units. */
+    private final AttentionTiles[] narrowTiles;
 
     /**
      * Neighbouring heads in a matrix [N x columns].
@@ -49,11 +54,16 @@ public final class CausalAttention {
         }
     }
 
-    public CausalAttention(int threads, Sgemm products) {
-        tiles = new AttentionTiles[threads];
-        for (int member = 0; member < threads; member++) {
-            tiles[member] = new AttentionTiles(products);
-        }
+    /**
+     * Attention by members of a pool.
+     *
+     * @param products of floats
+     * @param narrowProducts for each member its products of bfloat16; none without units
+     */
+    public CausalAttention(int threads, Sgemm products, List<? extends Sgemm> narrowProducts) {
+        tiles = IntStream.range(0, threads).mapToObj(_ -> new AttentionTiles(products, false))
+                .toArray(AttentionTiles[]::new);
+        narrowTiles = narrowProducts.stream().map(own -> new AttentionTiles(own, true)).toArray(AttentionTiles[]::new);
     }
 
     /**
@@ -71,10 +81,21 @@ public final class CausalAttention {
         for (AttentionTiles some : tiles) {
             some.serve(length, size, dropout, masks, documentStarts);
         }
+        for (AttentionTiles some : narrowTiles) {
+            some.serve(length, size, dropout, masks, documentStarts);
+        }
     }
 
     public long scratchBytes(boolean isNarrow) {
-        return AttentionTiles.SCRATCH_BYTES + (isNarrow ? 2 * widenedBytes(1) + 2 * widenedBytes(3) : 0);
+        if (isNarrow && isOnUnits()) {
+            return narrowTiles[0].scratchBytes() + 3 * widenedBytes(1);
+        }
+        return tiles[0].scratchBytes() + (isNarrow ? 2 * widenedBytes(1) + 2 * widenedBytes(3) : 0);
+    }
+
+    /** Whether products of narrow heads are computed on units. Of other sizes units may read numbers after a head. */
+    private boolean isOnUnits() {
+        return narrowTiles.length > 0 && d % AttentionTiles.UNIT_DEPTH == 0;
     }
 
     /** Returns the number of calls that {@link #backward} needs for the rows of a microbatch. */
@@ -88,28 +109,35 @@ public final class CausalAttention {
     public void forward(Operands of, long logSums, CpuTensor y, int unit, int member, long scratch) {
         int sequence = unit / heads;
         int head = unit % heads;
-        AttentionTiles own = turned(logSums, sequence, head, member);
-        if (!y.isNarrow()) {
-            lie(own.queries, of.queries.matrix, of.queries.first, sequence, head);
-            lie(own.keys, of.keys.matrix, of.keys.first, sequence, head / sharing);
-            lie(own.values, of.values.matrix, of.values.first, sequence, head / sharing);
-            lie(own.y, y, 0, sequence, head);
-            own.forward(scratch);
+        if (y.isNarrow() && !isOnUnits()) {
+            forwardWidened(of, logSums, y, sequence, head, member, scratch);
             return;
         }
-        long wide = scratch + AttentionTiles.SCRATCH_BYTES;
+        AttentionTiles own = turned(y.isNarrow() ? narrowTiles : tiles, logSums, sequence, head, member);
+        lie(own.queries, of.queries.matrix, of.queries.first, sequence, head);
+        lie(own.keys, of.keys.matrix, of.keys.first, sequence, head / sharing);
+        lie(own.values, of.values.matrix, of.values.first, sequence, head / sharing);
+        lieAsFloats(own.y, y, 0, sequence, head, scratch + own.scratchBytes());
+        own.forward(scratch);
+        written(own.y, y, 0, sequence, head);
+    }
+
+    private void forwardWidened(Operands of, long logSums, CpuTensor y, int sequence, int head, int member,
+            long scratch) {
+        AttentionTiles own = turned(tiles, logSums, sequence, head, member);
+        long wide = scratch + own.scratchBytes();
         lieSideBySide(own.queries, own.keys, own.values, wide);
-        own.y.lie(wide + widenedBytes(3), d);
+        own.y.lie(wide + widenedBytes(3), d, Float.BYTES);
         widen(of.queries.matrix, of.queries.first, sequence, head, own.queries);
         widen(of.keys.matrix, of.keys.first, sequence, head / sharing, own.keys);
         widen(of.values.matrix, of.values.first, sequence, head / sharing, own.values);
         own.forward(scratch);
-        narrow(own.y, y, 0, sequence, head);
+        written(own.y, y, 0, sequence, head);
     }
 
     public long lastScratchBytes(boolean isNarrow) {
         long sums = wholeFloats(sharing);
-        return AttentionTiles.SCRATCH_BYTES + sums
+        return tiles[0].scratchBytes() + sums
                 + (isNarrow ? 2 * widenedBytes(1) + 2 * wholeFloats((long) sharing * d) : 0);
     }
 
@@ -119,24 +147,24 @@ public final class CausalAttention {
      */
     public void last(Operands of, CpuTensor y, int shared, int member, long scratch) {
         AttentionTiles own = tiles[member];
-        long logSums = scratch + AttentionTiles.SCRATCH_BYTES;
+        long logSums = scratch + own.scratchBytes();
         own.turnTo(0, shared * sharing, logSums);
         long first = (long) shared * sharing * d;
         if (!y.isNarrow()) {
-            own.queries.lie(of.queries.matrix.addressOf(first), d);
+            own.queries.lie(of.queries.matrix.addressOf(first), d, Float.BYTES);
             lie(own.keys, of.keys.matrix, 0, 0, shared);
             lie(own.values, of.values.matrix, 0, 0, shared);
-            own.y.lie(y.addressOf(first), d);
+            own.y.lie(y.addressOf(first), d, Float.BYTES);
             own.forwardLast(sharing, scratch);
             return;
         }
         long wideKeys = logSums + wholeFloats(sharing);
         long wideValues = wideKeys + widenedBytes(1);
         long wideQueries = wideValues + widenedBytes(1);
-        own.keys.lie(wideKeys, d);
-        own.values.lie(wideValues, d);
-        own.queries.lie(wideQueries, d);
-        own.y.lie(wideQueries + wholeFloats((long) sharing * d), d);
+        own.keys.lie(wideKeys, d, Float.BYTES);
+        own.values.lie(wideValues, d, Float.BYTES);
+        own.queries.lie(wideQueries, d, Float.BYTES);
+        own.y.lie(wideQueries + wholeFloats((long) sharing * d), d, Float.BYTES);
         widen(of.keys.matrix, 0, 0, shared, own.keys);
         widen(of.values.matrix, 0, 0, shared, own.values);
         RowLoop.widen(of.queries.matrix.addressOf(first), own.queries.row(0), sharing * d);
@@ -152,63 +180,81 @@ public final class CausalAttention {
             long scratch) {
         int sequence = unit / (heads / sharing);
         int shared = unit % (heads / sharing);
-        if (dy.isNarrow()) {
-            backwardNarrow(dy, of, y, logSums, gradients, sequence, shared, member, scratch);
+        if (dy.isNarrow() && !isOnUnits()) {
+            backwardWidened(dy, of, y, logSums, gradients, sequence, shared, member, scratch);
             return;
         }
+        AttentionTiles[] all = dy.isNarrow() ? narrowTiles : tiles;
+        AttentionTiles own = all[member];
+        long wide = scratch + own.scratchBytes();
+        lie(own.keys, of.keys.matrix, of.keys.first, sequence, shared);
+        lie(own.values, of.values.matrix, of.values.first, sequence, shared);
+        lieAsFloats(own.dKeys, gradients.keys.matrix, gradients.keys.first, sequence, shared, wide);
+        lieAsFloats(own.dValues, gradients.values.matrix, gradients.values.first, sequence, shared,
+                wide + widenedBytes(1));
         for (int head = shared * sharing; head < (shared + 1) * sharing; head++) {
-            AttentionTiles own = turned(logSums, sequence, head, member);
+            turned(all, logSums, sequence, head, member);
             lie(own.dy, dy, 0, sequence, head);
             lie(own.queries, of.queries.matrix, of.queries.first, sequence, head);
-            lie(own.keys, of.keys.matrix, of.keys.first, sequence, shared);
-            lie(own.values, of.values.matrix, of.values.first, sequence, shared);
             lie(own.y, y, 0, sequence, head);
-            lie(own.dQueries, gradients.queries.matrix, gradients.queries.first, sequence, head);
-            lie(own.dKeys, gradients.keys.matrix, gradients.keys.first, sequence, shared);
-            lie(own.dValues, gradients.values.matrix, gradients.values.first, sequence, shared);
+            lieAsFloats(own.dQueries, gradients.queries.matrix, gradients.queries.first, sequence, head,
+                    wide + 2 * widenedBytes(1));
             own.backward(head > shared * sharing, scratch);
+            written(own.dQueries, gradients.queries.matrix, gradients.queries.first, sequence, head);
         }
+        written(own.dKeys, gradients.keys.matrix, gradients.keys.first, sequence, shared);
+        written(own.dValues, gradients.values.matrix, gradients.values.first, sequence, shared);
     }
 
-    private void backwardNarrow(CpuTensor dy, Operands of, CpuTensor y, long logSums, Operands gradients, int sequence,
+    private void backwardWidened(CpuTensor dy, Operands of, CpuTensor y, long logSums, Operands gradients, int sequence,
             int shared, int member, long scratch) {
         AttentionTiles own = tiles[member];
-        long wide = scratch + AttentionTiles.SCRATCH_BYTES;
+        long wide = scratch + own.scratchBytes();
         long wideY = wide + widenedBytes(3);
         long wideDy = wideY + widenedBytes(1);
         lieSideBySide(own.queries, own.keys, own.values, wide);
-        own.y.lie(wideY, d);
-        own.dy.lie(wideDy, d);
+        own.y.lie(wideY, d, Float.BYTES);
+        own.dy.lie(wideDy, d, Float.BYTES);
         lieSideBySide(own.dQueries, own.dKeys, own.dValues, wideDy + widenedBytes(1));
         widen(of.keys.matrix, of.keys.first, sequence, shared, own.keys);
         widen(of.values.matrix, of.values.first, sequence, shared, own.values);
         for (int head = shared * sharing; head < (shared + 1) * sharing; head++) {
-            turned(logSums, sequence, head, member);
+            turned(tiles, logSums, sequence, head, member);
             widen(of.queries.matrix, of.queries.first, sequence, head, own.queries);
             widen(y, 0, sequence, head, own.y);
             widen(dy, 0, sequence, head, own.dy);
             own.backward(head > shared * sharing, scratch);
-            narrow(own.dQueries, gradients.queries.matrix, gradients.queries.first, sequence, head);
+            written(own.dQueries, gradients.queries.matrix, gradients.queries.first, sequence, head);
         }
-        narrow(own.dKeys, gradients.keys.matrix, gradients.keys.first, sequence, shared);
-        narrow(own.dValues, gradients.values.matrix, gradients.values.first, sequence, shared);
+        written(own.dKeys, gradients.keys.matrix, gradients.keys.first, sequence, shared);
+        written(own.dValues, gradients.values.matrix, gradients.values.first, sequence, shared);
     }
 
-    private AttentionTiles turned(long logSums, int sequence, int head, int member) {
-        tiles[member].turnTo(sequence, head, logSums + 4L * t * ((long) sequence * heads + head));
-        return tiles[member];
+    private AttentionTiles turned(AttentionTiles[] all, long logSums, int sequence, int head, int member) {
+        all[member].turnTo(sequence, head, logSums + 4L * t * ((long) sequence * heads + head));
+        return all[member];
     }
 
-    /** Points to a head's floats in a matrix. */
+    /** Points to a head's elements in a matrix. */
     private void lie(Rows rows, CpuTensor matrix, int firstColumn, int sequence, int head) {
-        rows.lie(matrix.addressOf(first(matrix, firstColumn, sequence, head)), matrix.size(1));
+        rows.lie(matrix.addressOf(first(matrix, firstColumn, sequence, head)), matrix.size(1),
+                matrix.dataType().elementBytes());
+    }
+
+    /** Points to a head's floats: in a matrix, or in scratch memory until {@link #written}. */
+    private void lieAsFloats(Rows rows, CpuTensor matrix, int firstColumn, int sequence, int head, long scratch) {
+        if (matrix.isNarrow()) {
+            rows.lie(scratch, d, Float.BYTES);
+        } else {
+            lie(rows, matrix, firstColumn, sequence, head);
+        }
     }
 
     /** Three heads next to each other as floats [T x 3D]. */
     private void lieSideBySide(Rows one, Rows two, Rows three, long address) {
-        one.lie(address, 3L * d);
-        two.lie(address + 4L * d, 3L * d);
-        three.lie(address + 8L * d, 3L * d);
+        one.lie(address, 3L * d, Float.BYTES);
+        two.lie(address + 4L * d, 3L * d, Float.BYTES);
+        three.lie(address + 8L * d, 3L * d, Float.BYTES);
     }
 
     /** The first element of a head in a sequence. */
@@ -232,9 +278,9 @@ public final class CausalAttention {
         }
     }
 
-    private void narrow(Rows from, CpuTensor to, int firstColumn, int sequence, int head) {
+    private void written(Rows from, CpuTensor to, int firstColumn, int sequence, int head) {
         long first = first(to, firstColumn, sequence, head);
-        for (int i = 0; i < t; i++) {
+        for (int i = 0; to.isNarrow() && i < t; i++) {
             RowLoop.narrow(from.row(i), to.addressOf(first + (long) i * to.size(1)), d);
         }
     }

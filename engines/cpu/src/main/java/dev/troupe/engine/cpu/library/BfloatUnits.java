@@ -37,7 +37,7 @@ public final class BfloatUnits {
     private static boolean multiplies() {
         long a = Dnnl.descriptor(DataType.BFLOAT16, SIZE, SIZE, false, SIZE);
         long b = Dnnl.anyDescriptor(DataType.BFLOAT16, SIZE, SIZE);
-        long plan = Dnnl.matmulPlanIfAny(a, b, Dnnl.NONE, a, false);
+        long plan = Dnnl.matmulPlanIfAny(a, b, Dnnl.NONE, a, 1, false);
         Dnnl.destroyDescriptor(a);
         Dnnl.destroyDescriptor(b);
         if (plan == Dnnl.NONE) {

@@ -28,6 +28,7 @@ public final class Dnnl {
     private static final int CPU = 1;
     private static final int IN_ORDER = 1;
     private static final int SAME_TYPE = 0;
+    private static final int LINEAR = 0x26;
     private static final int ANY_FORMAT = 1;
     private static final int SCRATCHPAD_OF_THE_USER = 1;
     private static final int QUERY_WEIGHTS = 131;
@@ -55,6 +56,8 @@ public final class Dnnl {
     private static final MethodHandle SET_SCRATCHPAD_MODE = make("dnnl_primitive_attr_set_scratchpad_mode", JAVA_LONG,
             JAVA_INT);
     private static final MethodHandle POST_OPS_CREATE = make("dnnl_post_ops_create", ADDRESS);
+    private static final MethodHandle APPEND_ELTWISE = make("dnnl_post_ops_append_eltwise", JAVA_LONG, JAVA_INT,
+            JAVA_FLOAT, JAVA_FLOAT);
     private static final MethodHandle APPEND_SUM = make("dnnl_post_ops_append_sum", JAVA_LONG, JAVA_FLOAT, JAVA_INT,
             JAVA_INT);
     private static final MethodHandle SET_POST_OPS = make("dnnl_primitive_attr_set_post_ops", JAVA_LONG, JAVA_LONG);
@@ -136,12 +139,12 @@ public final class Dnnl {
     }
 
     /**
-     * The plan of c = a b + bias, or of c += a b, to be computed by the calling thread alone.
+     * The plan of c = factor (a b + bias), or of c += factor a b, to be computed by the calling thread alone.
      *
      * @param bias [1 x columns of c]; 0 for none
      */
-    public static long matmulPlan(long a, long b, long bias, long c, boolean added) {
-        long plan = matmulPlanIfAny(a, b, bias, c, added);
+    public static long matmulPlan(long a, long b, long bias, long c, float factor, boolean added) {
+        long plan = matmulPlanIfAny(a, b, bias, c, factor, added);
         if (plan == NONE) {
             throw new IllegalStateException("oneDNN has no such matrix product for this processor");
         }
@@ -149,15 +152,21 @@ public final class Dnnl {
     }
 
     /** The same, or {@link #NONE} if oneDNN has no such product for this processor. */
-    static long matmulPlanIfAny(long a, long b, long bias, long c, boolean added) {
+    static long matmulPlanIfAny(long a, long b, long bias, long c, float factor, boolean added) {
         // oneDNN plans for all threads that it finds.
         OneDnn.useThisThreadAlone();
         long attributes = created("dnnl_primitive_attr_create", made -> (int) ATTRIBUTES_CREATE.invokeExact(made));
         call("dnnl_primitive_attr_set_scratchpad_mode",
                 () -> (int) SET_SCRATCHPAD_MODE.invokeExact(attributes, SCRATCHPAD_OF_THE_USER));
-        if (added) {
+        if (added || factor != 1) {
             long after = created("dnnl_post_ops_create", made -> (int) POST_OPS_CREATE.invokeExact(made));
-            call("dnnl_post_ops_append_sum", () -> (int) APPEND_SUM.invokeExact(after, 1f, 0, SAME_TYPE));
+            if (factor != 1) {
+                call("dnnl_post_ops_append_eltwise",
+                        () -> (int) APPEND_ELTWISE.invokeExact(after, LINEAR, factor, 0f));
+            }
+            if (added) {
+                call("dnnl_post_ops_append_sum", () -> (int) APPEND_SUM.invokeExact(after, 1f, 0, SAME_TYPE));
+            }
             call("dnnl_primitive_attr_set_post_ops", () -> (int) SET_POST_OPS.invokeExact(attributes, after));
             call("dnnl_post_ops_destroy", () -> (int) POST_OPS_DESTROY.invokeExact(after));
         }

@@ -32,6 +32,29 @@ public final class Bfloats {
         }
     }
 
+    /** The sum of products in floats, with the bits that it has of widened numbers. */
+    static float dot(long left, long right, int count, long lanes) {
+        int whole = Lanes.whole(count);
+        FloatVector sums = Lanes.zeros();
+        for (int i = 0; i < whole; i += Lanes.COUNT) {
+            FloatVector one = ((IntVector) ShortVector
+                    .fromMemorySegment(Lanes.SHORTS, Lanes.MEMORY, left + 2L * i, Lanes.ORDER)
+                    .convertShape(VectorOperators.ZERO_EXTEND_S2I, Lanes.INTS, 0)).lanewise(VectorOperators.LSHL, HALF)
+                    .reinterpretAsFloats();
+            FloatVector other = ((IntVector) ShortVector
+                    .fromMemorySegment(Lanes.SHORTS, Lanes.MEMORY, right + 2L * i, Lanes.ORDER)
+                    .convertShape(VectorOperators.ZERO_EXTEND_S2I, Lanes.INTS, 0)).lanewise(VectorOperators.LSHL, HALF)
+                    .reinterpretAsFloats();
+            sums = one.fma(other, sums);
+        }
+        Lanes.store(sums, lanes, 0);
+        float sum = Lanes.sum(lanes);
+        for (int i = whole; i < count; i++) {
+            sum = Math.fma(Bfloat16.toFloat(Lanes.getShort(left, i)), Bfloat16.toFloat(Lanes.getShort(right, i)), sum);
+        }
+        return sum;
+    }
+
     /** Rounds floats to the nearest numbers, ties to even. Both may begin at the same address. */
     public static void narrow(long floats, long numbers, int count) {
         int whole = Lanes.whole(count);

@@ -42,6 +42,13 @@ public enum RowLoop {
             return Softmax.dot(x, y, count, lanes);
         }
     },
+    /** The sum of products of numbers of bfloat16. */
+    NARROW_DOT {
+        @Override
+        float of(long x, long y, long z, float value, float factor, int count, long lanes) {
+            return Bfloats.dot(x, y, count, lanes);
+        }
+    },
     /** Converts y, gradients of the probabilities x, to gradients of scores, factor x (y - value). */
     SCORE_GRADIENTS {
         @Override
@@ -121,6 +128,10 @@ public enum RowLoop {
 
     public static float dot(long left, long right, int count, long lanes) {
         return run(DOT, left, right, 0, 0, 0, count, lanes);
+    }
+
+    public static float narrowDot(long left, long right, int count, long lanes) {
+        return run(NARROW_DOT, left, right, 0, 0, 0, count, lanes);
     }
 
     public static void scoreGradients(long probabilities, long dProbabilities, float mean, float scale,

@@ -45,7 +45,7 @@ final class PackedPanels implements AutoCloseable {
                 : Dnnl.descriptor(packing.computing(), rows, k, transposed, aStride);
         long c = Dnnl.descriptor(into, rows, n, false, n);
         long bias = biased ? Dnnl.descriptor(DataType.FLOAT32, 1, n, false, n) : 0;
-        long plan = Dnnl.matmulPlan(a, packing.descriptor(), bias, c, added);
+        long plan = Dnnl.matmulPlan(a, packing.descriptor(), bias, c, 1, added);
         long scratchpad = Dnnl.scratchpadOf(plan);
         scratchBytes = copyBytes + Dnnl.bytes(scratchpad);
         primitives = new Primitive[members];

@@ -47,7 +47,7 @@ final class Packing implements Packer, AutoCloseable {
         long a = Dnnl.descriptor(computing, rows, k, false, k);
         long any = Dnnl.anyDescriptor(computing, k, n);
         long c = Dnnl.descriptor(computing, rows, n, false, n);
-        long product = Dnnl.matmulPlan(a, any, 0, c, false);
+        long product = Dnnl.matmulPlan(a, any, 0, c, 1, false);
         descriptor = Dnnl.weightsOf(product);
         Dnnl.destroyPlan(product);
         for (long made : new long[]{a, any, c}) {

@@ -1,0 +1,88 @@
+package dev.troupe.engine.cpu.product;
+
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.cpu.library.Dnnl;
+import dev.troupe.engine.cpu.library.Primitive;
+import dev.troupe.engine.cpu.library.Sgemm;
+import dev.troupe.engine.cpu.memory.GrowingMemory;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Products of bfloat16 with results in float32, on the units of the processor: for operands that change before their next
+ * use and lie in their place, such as a head of attention. A primitive is kept for each size, factor and stride.
+ *
+ * <p>Thread rule: one thread at a time.
+ */
+public final class NarrowProducts implements Sgemm, AutoCloseable {
+    // Searched from the beginning: attention repeats a few for each length of a sequence.
+    private final List<Sized> known = new ArrayList<>();
+    private final GrowingMemory scratch = new GrowingMemory(1);
+
+    /** How the matrices of a product lie in memory. */
+    private record Layout(boolean transposeA, long aStride, boolean transposeB, long bStride, long cStride) {
+        boolean is(boolean transposesA, long strideOfA, boolean transposesB, long strideOfB, long strideOfC) {
+            return transposeA == transposesA && aStride == strideOfA && transposeB == transposesB
+                    && bStride == strideOfB && cStride == strideOfC;
+        }
+    }
+
+    /** A primitive with the product that it was made for. */
+    private record Sized(Primitive primitive, Layout layout, long m, long n, long k, float alpha, boolean added)
+            implements
+                AutoCloseable {
+        boolean is(long rows, long columns, long depth, float factor, boolean adds) {
+            return m == rows && n == columns && k == depth && alpha == factor && added == adds;
+        }
+
+        @Override
+        public void close() {
+            primitive.close();
+        }
+    }
+
+    /** A and b are of bfloat16, c is of float32; beta is 0 or 1. */
+    @Override
+    public void multiply(boolean transposeA, boolean transposeB, long m, long n, long k, float alpha, long a,
+            long aStride, long b, long bStride, float beta, long c, long cStride) {
+        Primitive primitive = primitive(transposeA, transposeB, m, n, k, alpha, aStride, bStride, beta != 0, cStride);
+        primitive.set(0, a);
+        primitive.set(1, b);
+        primitive.set(2, c);
+        primitive.set(3, scratch.of(0));
+        primitive.execute();
+    }
+
+    private Primitive primitive(boolean transposeA, boolean transposeB, long m, long n, long k, float alpha,
+            long aStride, long bStride, boolean added, long cStride) {
+        for (int i = 0; i < known.size(); i++) {
+            Sized one = known.get(i);
+            if (one.is(m, n, k, alpha, added)
+                    && one.layout.is(transposeA, aStride, transposeB, bStride, cStride)) {
+                return one.primitive;
+            }
+        }
+        long a = Dnnl.descriptor(DataType.BFLOAT16, m, k, transposeA, aStride);
+        long b = Dnnl.descriptor(DataType.BFLOAT16, k, n, transposeB, bStride);
+        long c = Dnnl.descriptor(DataType.FLOAT32, m, n, false, cStride);
+        long plan = Dnnl.matmulPlan(a, b, 0, c, alpha, added);
+        long scratchpad = Dnnl.scratchpadOf(plan);
+        scratch.require(Dnnl.bytes(scratchpad));
+        Primitive made = new Primitive(plan,
+                new int[]{Dnnl.SOURCE, Dnnl.WEIGHTS, Dnnl.DESTINATION, Dnnl.SCRATCHPAD},
+                new long[]{a, b, c, scratchpad});
+        Dnnl.destroyPlan(plan);
+        for (long descriptor : new long[]{a, b, c}) {
+            Dnnl.destroyDescriptor(descriptor);
+        }
+        known.add(new Sized(made, new Layout(transposeA, aStride, transposeB, bStride, cStride), m, n, k, alpha,
+                added));
+        return made;
+    }
+
+    @Override
+    public void close() {
+        known.forEach(Sized::close);
+        scratch.close();
+    }
+}
