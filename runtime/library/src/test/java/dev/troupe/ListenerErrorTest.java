@@ -110,7 +110,7 @@ class ListenerErrorTest extends RunsInThisJvm {
     @ValueSource(booleans = {true, false})
     void shouldBeRefusedIfAListenerWaitsForItsRun(boolean closes) {
         RunFailedException failed = assertThrows(RunFailedException.class, () -> Troupe.train(spec().build(),
-                TrainingData.ofText(SmallRun.TEXT), new TrainingListener() {
+                TrainingData.ofText(SmallTraining.TEXT), new TrainingListener() {
                     private TrainingHandle handle;
 
                     @Override
