@@ -9,8 +9,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Products of bfloat16 with results in float32, on the units of the processor: for operands that change before their next
- * use and lie in their place, such as a head of attention. A primitive is kept for each size, factor and stride.
+ * Products of bfloat16 operands with float32 results, on the processor's bfloat16 units. They serve operands that change
+ * before their next use and are read in place, such as the heads of attention. One primitive is kept per size, factor and
+ * stride.
  *
  * <p>Thread rule: one thread at a time.
  */
