@@ -94,7 +94,7 @@ final class PlanTable {
                         single.stepNanos() / 1e9,
                         (double) single.stepNanos() / best.stepNanos(), single.choice()))
                 .orElse("Without a pipeline nothing fits."));
-        PipelineLaw law = PipelineLaw.of(best);
+        PipelineLaw law = PipelineLaw.of(best.plan().training().plan(), best.costs());
         if (law.ratio() > 0) {
             lines.add(String.format(Locale.ROOT,
                     "A message takes %.2f forwards of its stage, so that links are busy for %.0f %% of the time; by the law"

@@ -6,11 +6,11 @@ import dev.troupe.schedule.simulator.Hop;
 import dev.troupe.schedule.simulator.StageCost;
 
 /**
- * The law of a pipeline over slow links: with r the time that a message occupies its link over the time of a forward, a
- * link
- * is busy for r / 3 of the time, since one activation crosses it for each forward and backward, and gradients cross it the
- * other way. A synchronous step that hides messages takes 3 (M + P - 1) + 2 (P - 1) r forwards, against 3 (M + P - 1) on
- * links that take no time. With r above 3 a link is full, and the pipeline is as slow as the link.
+ * The law of a pipeline over slow links. Let r be the time for which a message occupies its link over the time of a
+ * forward. A link is busy for r / 3 of the time in each direction, since one activation and one gradient cross it for each
+ * forward and backward. A synchronous step of one stage per rank that hides its messages takes
+ * 3 (M + P - 1) + 2 (P - 1) r forwards, against 3 (M + P - 1) on free links. With V stages per rank, M V replaces M, and
+ * only the first P - 1 borders delay the step. With r above 3 a link is full, and the pipeline is as slow as the link.
  *
  * @param ratio r, of the slowest border
  * @param busyShare the share of the time for which the busiest link is occupied, if the pipeline could keep up
@@ -18,9 +18,7 @@ import dev.troupe.schedule.simulator.StageCost;
  */
 public record PipelineLaw(double ratio, double busyShare, double mostShare) {
     /** Returns the law for a plan and its costs. */
-    public static PipelineLaw of(PricedPlan priced) {
-        Plan plan = priced.plan().training().plan();
-        Costs costs = priced.costs();
+    public static PipelineLaw of(Plan plan, Costs costs) {
         double ratio = 0;
         double busy = 0;
         double way = 0;
@@ -33,11 +31,13 @@ public record PipelineLaw(double ratio, double busyShare, double mostShare) {
                 Hop hop = costs.hops().between(plan.rankOf(stage, 0), plan.rankOf(stage + 1, 0));
                 double nanos = hop.occupancyNanos(cost.outputBytes());
                 ratio = Math.max(ratio, nanos / cost.forwardNanos());
-                busy = Math.max(busy, nanos * plan.virtualStages() / work);
-                way += 2 * (nanos + hop.latencyNanos());
+                busy = Math.max(busy, nanos / work);
+                if (stage < plan.rankCount() - 1) {
+                    way += 2 * (nanos + hop.latencyNanos());
+                }
             }
         }
-        double free = slowest * (plan.microbatchCount() + plan.rankCount() - 1);
-        return new PipelineLaw(ratio, busy / plan.virtualStages(), free / (free + way));
+        double free = slowest * (plan.microbatchCount() * plan.virtualStages() + plan.rankCount() - 1);
+        return new PipelineLaw(ratio, busy, free / (free + way));
     }
 }
