@@ -10,6 +10,8 @@ import dev.troupe.cli.GatedEngineProvider.Gate;
 import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.engine.conformance.share.Dealt;
 import dev.troupe.run.ActorSystems;
+import dev.troupe.run.cluster.guard.KeyFile;
+import dev.troupe.run.cluster.guard.SealedSerializer;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -208,7 +210,10 @@ class GuardedRunTest {
         }
     }
 
-    /** A program on this class path, with a certificate if the nodes have one, and without the key of the run. */
+    /**
+     * A program on this class path, with a certificate if the nodes have one, and without the key of the run. It has guessed
+     * the first bytes of a connection, which follow from the key.
+     */
     private void requireNothingOfAStranger(String tls) throws Exception {
         Map<String, Object> settings = new HashMap<>(Map.of("pekko.remote.artery.canonical.hostname", "127.0.0.1",
                 "pekko.remote.artery.canonical.port", 0, "pekko.cluster.roles", List.of("node-b")));
@@ -222,7 +227,9 @@ class GuardedRunTest {
                     engine + "ca-cert-file", files + "/ca.crt"));
         }
         ActorSystem stranger = ActorSystem.create(name,
-                ConfigFactory.parseMap(settings).withFallback(ActorSystems.ofNode()));
+                SealedSerializer.magic(KeyFile.of(directory.resolve("two")))
+                        .withFallback(ConfigFactory.parseMap(settings))
+                        .withFallback(ActorSystems.ofNode()));
         try {
             String node = "pekko://" + name + "@127.0.0.1:" + ports.get(0);
             stranger.actorSelection(node + "/user/*").tell(Kill.getInstance(), null);

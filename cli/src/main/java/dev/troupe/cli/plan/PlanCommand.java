@@ -115,7 +115,7 @@ public final class PlanCommand implements Callable<Integer> {
                 case json -> PlanJson.of(request, answer);
             });
             if (out != null) {
-                write(answer, spec);
+                write(answer);
             }
         }
         output.flush();
@@ -197,8 +197,8 @@ public final class PlanCommand implements Callable<Integer> {
                 Optional.empty(), OptionalLong.empty()));
     }
 
-    /** Writes the configuration of the user with the best plan's values. */
-    private void write(PlanAnswer answer, RunSpec spec) {
+    /** Writes the configuration of the best plan. */
+    private void write(PlanAnswer answer) {
         RunSpec best = answer.best().getFirst().spec();
         try {
             if (out.getParent() != null) {

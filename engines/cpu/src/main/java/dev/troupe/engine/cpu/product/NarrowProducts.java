@@ -20,7 +20,7 @@ public final class NarrowProducts implements Sgemm, AutoCloseable {
     private final List<Sized> known = new ArrayList<>();
     private final GrowingMemory scratch = new GrowingMemory(1);
 
-    /** How the matrices of a product lie in memory. */
+    /** The order and the strides of a product's matrices, in elements. */
     private record Layout(boolean transposeA, long aStride, boolean transposeB, long bStride, long cStride) {
         boolean is(boolean transposesA, long strideOfA, boolean transposesB, long strideOfB, long strideOfC) {
             return transposeA == transposesA && aStride == strideOfA && transposeB == transposesB
