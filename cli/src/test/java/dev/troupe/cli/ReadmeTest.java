@@ -183,7 +183,7 @@ class ReadmeTest {
     }
 
     private void train(String command) {
-        if (command.contains("parallel.layout=measured ") || command.endsWith("parallel.layout=measured")) {
+        if (words(command).contains("parallel.layout=measured")) {
             run("profile --out runs/measured.json", List.of());
             train(command.replace("layout=measured",
                     "layout=measured(" + directory.resolve("runs/measured.json") + ")"));

@@ -171,16 +171,24 @@ public final class RunSpec {
      * @param schedule the schedule there
      */
     public RunSpec onOneRank(int cores, String schedule) {
-        Map<String, Object> others = new HashMap<>(Map.of("parallel.pipeline", 1, "parallel.tensor", 1,
+        return ofOneRank(schedule, Map.of("parallel.split-cool-down", false, "training.gradient-exchange", "float32",
+                "engine.threads", engine.threads() > 0 ? engine.threads() : Math.max(1, cores / parallel.worldSize())))
+                .unobserved();
+    }
+
+    /**
+     * Returns the same run on a grid of one rank, without a cluster and faults.
+     *
+     * @param schedule the schedule there
+     * @param others values of further keys; they replace the values for one rank
+     */
+    public RunSpec ofOneRank(String schedule, Map<String, Object> others) {
+        Map<String, Object> values = new HashMap<>(Map.of("parallel.pipeline", 1, "parallel.tensor", 1,
                 "parallel.data", 1, "parallel.sequence", false, "parallel.virtual-stages", 1, "parallel.schedule",
-                schedule, "parallel.layout", "uniform", "parallel.split-cool-down", false, "parallel.replicas",
-                List.of()));
-        others.put("training.gradient-exchange", "float32");
-        others.put("engine.threads",
-                engine.threads() > 0 ? engine.threads() : Math.max(1, cores / parallel.worldSize()));
-        others.put("cluster.nodes", List.of());
-        others.put("faults", List.of());
-        return with(others).unobserved();
+                schedule, "parallel.layout", "uniform", "parallel.replicas", List.of(), "cluster.nodes", List.of(),
+                "faults", List.of()));
+        values.putAll(others);
+        return with(values);
     }
 
     /** Returns the same run without observers. */

@@ -182,19 +182,15 @@ public final class PlanCommand implements Callable<Integer> {
      * Opens the run on one rank: what the planner chooses is left to it. A rank has the threads of the profile.
      */
     private static OpenedRun open(RunSpec spec, Optional<Profile> measured) {
-        Map<String, Object> alone = new HashMap<>(Map.of("parallel.pipeline", 1, "parallel.tensor", 1, "parallel.data",
-                1, "parallel.sequence", false, "parallel.virtual-stages", 1, "parallel.schedule", "1f1b",
-                "parallel.layout", "uniform", "parallel.replicas", List.of(), "training.zero", 0, "cluster.nodes",
-                List.of()));
-        alone.put("training.recompute", "none");
-        alone.put("faults", List.of());
+        Map<String, Object> others = new HashMap<>(Map.of("training.zero", 0, "training.recompute", "none"));
         measured.map(Profile::setting).ifPresent(setting -> {
-            alone.put("parallel.tensor", setting.tensor());
-            alone.put("training.microbatch-size", setting.microbatchSize());
-            alone.put("engine.threads", setting.threads());
+            others.put("parallel.tensor", setting.tensor());
+            others.put("training.microbatch-size", setting.microbatchSize());
+            others.put("engine.threads", setting.threads());
         });
-        return OpenedRun.of(new RunRequest(spec.with(alone), BuiltInCorpus.utf8(), Path.of("runs", spec.name()),
-                Optional.empty(), OptionalLong.empty()));
+        return OpenedRun
+                .of(new RunRequest(spec.ofOneRank("1f1b", others), BuiltInCorpus.utf8(), Path.of("runs", spec.name()),
+                        Optional.empty(), OptionalLong.empty()));
     }
 
     /** Writes the configuration of the best plan. */

@@ -4,8 +4,7 @@ import dev.troupe.schedule.simulator.Hop;
 
 /**
  * The time of collectives among ranks, each by a ring of equal slices: m - 1 messages of a slice for a reduce-scatter or
- * an
- * all-gather, twice as many for an all-reduce. The slowest link of the group counts.
+ * an all-gather, twice as many for an all-reduce. The slowest link of the group counts.
  *
  * <p>Source: Patarasu and Yuan, Bandwidth optimal all-reduce algorithms, 2009.
  *

@@ -2,8 +2,8 @@ package dev.troupe.plan.planner;
 
 import dev.troupe.model.ModelSpec;
 import dev.troupe.optimizer.Optimizer;
-import dev.troupe.partition.LayerRange;
 import dev.troupe.partition.Partition;
+import dev.troupe.plan.profile.LayoutByCosts;
 import dev.troupe.schedule.search.BalancedPartition;
 import dev.troupe.schedule.search.Borders;
 import dev.troupe.schedule.simulator.StageCost;
@@ -12,7 +12,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.stream.IntStream;
 
 /**
  * The partitions that are candidates, each once: uniform, by parameters, and the one of which the longest stage is as
@@ -72,9 +71,6 @@ final class Layouts {
         Borders borders = BalancedPartition
                 .of(layers.size(), stageCount, (_, first, end) -> before[end] - before[first])
                 .orElseThrow(); // without a limit there always is one
-        return new Partition(model,
-                IntStream.range(0, stageCount).mapToObj(stage -> new LayerRange(borders.first(stage),
-                        borders.first(stage) + borders.sizes().get(stage) - 1)).toList())
-                .layout();
+        return LayoutByCosts.partition(model, borders).layout();
     }
 }

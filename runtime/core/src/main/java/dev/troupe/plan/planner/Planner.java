@@ -28,11 +28,9 @@ import java.util.PriorityQueue;
 
 /**
  * The search for the plans with the shortest predicted step, by branch and bound. A node is a grid or a candidate of one;
- * the
- * node with the least bound is opened next, and the search ends when no bound is below the plans that were found. A
- * candidate
- * is lowered, certified, simulated and sized by the code that prepares a run. Of equal steps the first in the order of
- * {@link SearchSpace} counts as better.
+ * the node with the least bound is opened next, and the search ends when no bound is below the plans that were found. A
+ * candidate is lowered, certified, simulated and sized by the code that prepares a run. Of equal steps the first in the
+ * order of {@link SearchSpace} counts as better.
  *
  * <p>A candidate that saves memory is left out if the same candidate without that saving fits: it is never shorter.
  *

@@ -43,8 +43,7 @@ record StageSize(int layers, int halves, long elements, long trained, long momen
 
     /**
      * Returns the bytes that a rank of the stage cannot do without: its share of weights, gradients and optimizer state.
-     * They
-     * refuse most candidates that cannot fit before these are planned; those that remain are announced to the byte.
+     * They refuse most candidates that cannot fit before these are planned; those that remain are announced to the byte.
      *
      * <p>Source: Rajbhandari et al., ZeRO, 2020, section 5.
      *

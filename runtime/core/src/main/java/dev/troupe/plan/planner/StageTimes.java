@@ -36,8 +36,7 @@ public interface StageTimes {
 
     /**
      * Returns the interval of a step that these times predict; empty if they are assumed, so that nothing is known of
-     * their
-     * spread.
+     * their spread.
      */
     default Optional<StepInterval> interval(ToLongFunction<StageTimes> step) {
         return Optional.empty();
@@ -45,8 +44,7 @@ public interface StageTimes {
 
     /**
      * Returns times by counted operations, as Narayanan et al. 2021, section 5.1, have them, at a rate that does not
-     * depend on
-     * the shapes: the times of the engine {@code emulated}.
+     * depend on the shapes: the times of the engine {@code emulated}.
      *
      * @param deviceFlops operations a second of a rank
      */

@@ -13,8 +13,8 @@ import java.util.Map;
 /**
  * A time below which the step of a candidate cannot be, from the costs of its layers alone. A rank begins after the first
  * forward has passed all stages before its first one, and then has all its work to do; after its last backward the
- * gradient
- * passes the same stages again, while the backward for the weights may follow if it is split. Messages are taken as free.
+ * gradient passes the same stages again, while the backward for the weights may follow if it is split. Messages are taken
+ * as free.
  *
  * <p>Source: for equal stages without a split this is (M + P - 1)(F + B), as in Narayanan et al. 2021, section 2.2.
  */

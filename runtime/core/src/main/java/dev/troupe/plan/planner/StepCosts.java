@@ -18,11 +18,9 @@ import java.util.function.IntUnaryOperator;
 
 /**
  * The costs of the actions of a candidate. A tensor-parallel group sums the output of each half of a block in the forward
- * and
- * the gradient of its input in the backward, within F and I. Ranks with the same weights sum gradients once in a step, or
- * after each microbatch under ZeRO 2 and 3, and gather weights. All of it follows what is computed, except weights of ZeRO
- * 3:
- * they travel while the layer before computes.
+ * and the gradient of its input in the backward, within F and I. Ranks with the same weights sum gradients once in a step,
+ * or after each microbatch under ZeRO 2 and 3, and gather weights. All of it follows what is computed, except weights of
+ * ZeRO 3: they travel while the layer before computes.
  *
  * <p>Source of the volumes: Narayanan et al., Efficient Large-Scale Language Model Training on GPU Clusters, 2021, section
  * 3.2; Rajbhandari et al., ZeRO, 2020, section 7.

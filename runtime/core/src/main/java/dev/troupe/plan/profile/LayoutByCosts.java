@@ -52,8 +52,13 @@ public final class LayoutByCosts {
         Borders start = new Borders(start(model, compute.stageCount()).stages().stream().map(LayerRange::size)
                 .toList());
         Borders best = new SimulatedPartition(problem).refine(new Candidate(compute, start)).borders();
-        return new Partition(model, IntStream.range(0, compute.stageCount()).mapToObj(
-                stage -> new LayerRange(best.first(stage), best.first(stage) + best.sizes().get(stage) - 1)).toList());
+        return partition(model, best);
+    }
+
+    /** Returns the partition of a model that is cut at borders. */
+    public static Partition partition(ModelSpec model, Borders borders) {
+        return new Partition(model, IntStream.range(0, borders.sizes().size()).mapToObj(stage -> new LayerRange(
+                borders.first(stage), borders.first(stage) + borders.sizes().get(stage) - 1)).toList());
     }
 
     /** Returns the layers on machines of the same speed without a limit on memory, with the same way between any two. */

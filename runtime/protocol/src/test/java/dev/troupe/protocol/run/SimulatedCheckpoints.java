@@ -74,7 +74,7 @@ final class SimulatedCheckpoints {
                 case CheckpointCommand.Delete(var attempt) ->
                     disk.add(() -> take(new CheckpointEvent.Deleted(attempt)));
                 case CheckpointCommand.ReportWritten(long stepsDone) ->
-                    assertEquals(stepsDone, records.checkpoints.getLast(), "the checkpoint that stands");
+                    assertEquals(stepsDone, records.checkpoints.getLast(), "the last complete checkpoint");
                 case CheckpointCommand.ReportFailed(long stepsDone, String _) -> records.doneWithout.add(stepsDone);
                 case CheckpointCommand.ReportPinned(var attempt) ->
                     coordinator.ask(new RunEvent.CheckpointPinned(attempt));
@@ -107,7 +107,7 @@ final class SimulatedCheckpoints {
                 commit.parts(), "the parts of the checkpoint after " + stepsDone + " steps");
         assertTrue(records.checkpoints.isEmpty() || records.checkpoints.getLast() < stepsDone,
                 () -> "a checkpoint after " + stepsDone + " steps, where those after " + records.checkpoints
-                        + " stand");
+                        + " are complete");
         records.checkpoints.add(stepsDone);
         return new CheckpointEvent.Complete(attempt);
     }
@@ -116,7 +116,7 @@ final class SimulatedCheckpoints {
     void checkEnd(long committed) {
         if (settings.endsWithCheckpoint() && newest() != committed) {
             throw new AssertionError("the run is over, and after " + committed + " steps only the checkpoints of "
-                    + records.checkpoints + " stand");
+                    + records.checkpoints + " are complete");
         }
         for (long steps = settings.firstStep() + 1; steps < committed && !records.wasStopped; steps++) {
             long due = steps;
@@ -137,7 +137,8 @@ final class SimulatedCheckpoints {
 
     @Override
     public String toString() {
-        return "\n  checkpoints of " + records.checkpoints + " stand, under way " + inProgress + ", the disk has to do "
+        return "\n  checkpoints of " + records.checkpoints + " are complete, in progress " + inProgress
+                + ", the disk has to do "
                 + disk.size();
     }
 }

@@ -30,7 +30,7 @@ final class SimulatedCopies {
 
         @Override
         public String toString() {
-            return "waiting " + waiting + ", under way " + inProgress;
+            return "waiting " + waiting + ", in progress " + inProgress;
         }
     }
 

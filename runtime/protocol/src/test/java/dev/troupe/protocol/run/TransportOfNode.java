@@ -78,7 +78,7 @@ final class TransportOfNode {
     void send(Carrier.Message message) {
         check(message.epoch());
         submit(() -> {
-            if (message.epoch() == epoch) { // else it goes back, and stands in the log
+            if (message.epoch() == epoch) { // else it goes back, and stays in the log
                 carrier.send(node.name(), term, message);
             }
         });
