@@ -22,7 +22,8 @@ import picocli.CommandLine.Option;
  * the end waits for all calls, so the time is right even if calls return early. The output has a line for each kernel,
  * separated by tabs: name, microseconds, and 10^12 operations or 10^9 bytes per second.
  *
- * <p>N = B T rows; C hidden size, V vocabulary. Bytes count each tensor read or written once.
+ * <p>N = B T rows; C hidden size, V vocabulary. The bytes of a kernel are the sizes of the tensors that it reads and writes,
+ * each counted once.
  */
 @Command(name = "bench/gpu/kernels", mixinStandardHelpOptions = true, description = {
         "Times the kernels of a block of GPT-2 on a device."})
@@ -35,13 +36,13 @@ public final class DeviceBenchmark implements Callable<Integer> {
     private static final long ENOUGH_NANOS = 200_000_000;
 
     @Option(names = "--engine", paramLabel = "KIND", description = "The engine (default: ${DEFAULT-VALUE}).")
-    private String engine = "cuda";
+    private String kind = "cuda";
 
     @Option(names = "--precision", paramLabel = "NAME", description = "bfloat16 or float32 (default: ${DEFAULT-VALUE}).")
     private String precision = "bfloat16";
 
     @Option(names = "--products", paramLabel = "NAME", description = {
-            "Who computes products, as engine.products has it (default: the engine's own)."})
+            "The library of matrix products, a value of engine.products (default: the engine's own)."})
     private String library = EngineSettings.OWN_PRODUCTS;
 
     @Option(names = "--sequences", paramLabel = "B", description = "Sequences of a microbatch (default: ${DEFAULT-VALUE}).")
@@ -60,7 +61,7 @@ public final class DeviceBenchmark implements Callable<Integer> {
     private int v = 50304;
 
     private final PrintStream output;
-    private Engine on;
+    private Engine engine;
     private DataType products;
     private Tensor probe;
     private final MemorySegment reached = MemorySegment.ofArray(new float[1]);
@@ -84,11 +85,11 @@ public final class DeviceBenchmark implements Callable<Integer> {
     @Override
     public Integer call() {
         products = DataType.valueOf(precision.toUpperCase(Locale.ROOT));
-        EngineProvider provider = EngineChoice.installed().stream().filter(any -> any.kind().equals(engine)).findFirst()
-                .orElseThrow(() -> new IllegalArgumentException("there is no engine " + engine));
+        EngineProvider provider = EngineChoice.installed().stream().filter(any -> any.kind().equals(kind)).findFirst()
+                .orElseThrow(() -> new IllegalArgumentException("there is no engine " + kind));
         try (Engine opened = provider.open(new EngineSettings(DataType.FLOAT32, products, 1).withProducts(library))) {
-            on = opened;
-            probe = on.allocate(DataType.FLOAT32, Shape.of(1));
+            engine = opened;
+            probe = engine.allocate(DataType.FLOAT32, Shape.of(1));
             makeNoise();
             products();
             attention();
@@ -98,7 +99,7 @@ public final class DeviceBenchmark implements Callable<Integer> {
         return 0;
     }
 
-    /** A product forward, and its gradients for the input and for the weights. */
+    /** The products of a linear layer: forward, gradient of the input, gradient of the weights. */
     private void products() {
         int n = b * t;
         product("qkv", n, c, 3 * c);
@@ -111,9 +112,9 @@ public final class DeviceBenchmark implements Callable<Integer> {
     private void product(String name, int n, int k, int m) {
         double operations = 2.0 * n * k * m;
         try (Tensor x = wide(n, k); Tensor weight = wide(k, m); Tensor y = wide(n, m); Tensor gradient = floats(k, m)) {
-            rate("product " + name, operations, () -> on.matmul(x, false, weight, false, y, false));
-            rate("input gradient " + name, operations, () -> on.matmul(y, false, weight, true, x, false));
-            rate("weight gradient " + name, operations, () -> on.matmul(x, true, y, false, gradient, true));
+            rate("product " + name, operations, () -> engine.matmul(x, false, weight, false, y, false));
+            rate("input gradient " + name, operations, () -> engine.matmul(y, false, weight, true, x, false));
+            rate("weight gradient " + name, operations, () -> engine.matmul(x, true, y, false, gradient, true));
         }
     }
 
@@ -125,10 +126,10 @@ public final class DeviceBenchmark implements Callable<Integer> {
                 Tensor y = wide(n, c);
                 Tensor dy = wide(n, c);
                 Tensor dQkv = wide(n, 3 * c);
-                Tensor state = on.allocate(DataType.FLOAT32, on.attentionStateShape(b, t, h))) {
-            rate("attention", operations, () -> on.causalAttention(qkv, t, h, state, y));
+                Tensor state = engine.allocate(DataType.FLOAT32, engine.attentionStateShape(b, t, h))) {
+            rate("attention", operations, () -> engine.causalAttention(qkv, t, h, state, y));
             rate("attention backward", 2.5 * operations,
-                    () -> on.causalAttentionBackward(dy, qkv, y, state, t, h, dQkv));
+                    () -> engine.causalAttentionBackward(dy, qkv, y, state, t, h, dQkv));
         }
     }
 
@@ -141,10 +142,11 @@ public final class DeviceBenchmark implements Callable<Integer> {
                 Tensor beta = floats(c);
                 Tensor mean = floats(n);
                 Tensor deviation = floats(n)) {
-            rate("layer norm", 2 * bytes, () -> on.layerNorm(null, x, gamma, beta, EPSILON, y, mean, deviation));
+            rate("layer norm", 2 * bytes, () -> engine.layerNorm(null, x, gamma, beta, EPSILON, y, mean, deviation));
             rate("layer norm backward", 3 * bytes,
-                    () -> on.layerNormBackwardInput(y, x, gamma, mean, deviation, y, false));
-            rate("layer norm weights", 2 * bytes, () -> on.layerNormBackwardWeight(y, x, mean, deviation, gamma, beta));
+                    () -> engine.layerNormBackwardInput(y, x, gamma, mean, deviation, y, false));
+            rate("layer norm weights", 2 * bytes,
+                    () -> engine.layerNormBackwardWeight(y, x, mean, deviation, gamma, beta));
         }
     }
 
@@ -152,17 +154,18 @@ public final class DeviceBenchmark implements Callable<Integer> {
         int n = b * t;
         double bytes = (double) n * 4 * c * products.elementBytes();
         try (Tensor before = wide(n, 4 * c); Tensor after = wide(n, 4 * c); Tensor bias = floats(4 * c)) {
-            rate("copy", 2 * bytes, () -> on.copy(before, after));
-            rate("gelu", 2 * bytes, () -> on.gelu(before, after));
-            rate("gelu backward", 3 * bytes, () -> on.geluBackward(before, after, after));
-            rate("bias gradient", bytes, () -> on.biasBackward(after, bias));
+            rate("copy", 2 * bytes, () -> engine.copy(before, after));
+            rate("gelu", 2 * bytes, () -> engine.gelu(before, after));
+            rate("gelu backward", 3 * bytes, () -> engine.geluBackward(before, after, after));
+            rate("bias gradient", bytes, () -> engine.biasBackward(after, bias));
         }
         int weights = 12 * c * c;
         try (Tensor parameters = floats(weights);
                 Tensor gradients = floats(weights);
                 Tensor first = floats(weights);
                 Tensor second = floats(weights)) {
-            rate("adamw", 7.0 * weights * Float.BYTES, () -> on.adamW(parameters, gradients, first, second, UPDATE));
+            rate("adamw", 7.0 * weights * Float.BYTES,
+                    () -> engine.adamW(parameters, gradients, first, second, UPDATE));
         }
     }
 
@@ -176,12 +179,12 @@ public final class DeviceBenchmark implements Callable<Integer> {
 
     /** Random numbers, since a device that multiplies zeros takes less power and is faster. */
     private Tensor noisy(DataType type, int... sizes) {
-        Tensor tensor = on.allocate(type, Shape.of(sizes));
+        Tensor tensor = engine.allocate(type, Shape.of(sizes));
         Tensor source = type == DataType.FLOAT32 ? noise : rounded;
         long count = tensor.shape().elementCount();
         for (long first = 0; first < count; first += NOISE) {
             Shape part = Shape.of((int) Math.min(NOISE, count - first));
-            on.copy(on.range(source, 0, part), on.range(tensor, first, part));
+            engine.copy(engine.range(source, 0, part), engine.range(tensor, first, part));
         }
         return tensor;
     }
@@ -192,13 +195,15 @@ public final class DeviceBenchmark implements Callable<Integer> {
         for (int i = 0; i < NOISE; i++) {
             numbers[i] = SPREAD * (float) random.nextGaussian();
         }
-        noise = on.allocate(DataType.FLOAT32, Shape.of(NOISE));
-        on.copyFromHost(MemorySegment.ofArray(numbers), noise, 0);
-        rounded = on.allocate(products, Shape.of(NOISE));
-        on.cast(noise, rounded);
+        noise = engine.allocate(DataType.FLOAT32, Shape.of(NOISE));
+        engine.copyFromHost(MemorySegment.ofArray(numbers), noise, 0);
+        rounded = engine.allocate(products, Shape.of(NOISE));
+        engine.cast(noise, rounded);
     }
 
-    /** Work is operations, or bytes. */
+    /**
+     * Prints the time and the rate of a kernel. Its work is in operations or in bytes, as {@link #scale} assumes by name.
+     */
     private void rate(String name, double work, Runnable kernel) {
         time(kernel, WARM_UP);
         long once = Math.max(1, time(kernel, 1));
@@ -207,19 +212,19 @@ public final class DeviceBenchmark implements Callable<Integer> {
         output.printf(Locale.ROOT, "%s\t%.1f\t%.1f%n", name, nanos / 1e3, work / nanos * scale(name));
     }
 
-    /** Products and attention are counted in operations, all else in bytes. */
+    /** The work of products and attention is in operations, of all other kernels in bytes. */
     private static double scale(String name) {
         return name.startsWith("product") || name.contains("gradient ") || name.startsWith("attention") ? 1e-3 : 1;
     }
 
-    /** Seconds of a number of calls, until the device has done them. */
+    /** Returns the nanoseconds until the device has done a number of calls. */
     private long time(Runnable kernel, int calls) {
-        on.copyToHost(probe, 0, reached);
+        engine.copyToHost(probe, 0, reached);
         long begin = System.nanoTime();
         for (int i = 0; i < calls; i++) {
             kernel.run();
         }
-        on.copyToHost(probe, 0, reached);
+        engine.copyToHost(probe, 0, reached);
         return System.nanoTime() - begin;
     }
 }

@@ -30,14 +30,14 @@ import picocli.CommandLine.Option;
         "Measures the deviation of an emulated action from its time, by number of ranks."})
 public final class EmulationBenchmark implements Callable<Integer> {
     private static final List<Integer> RANKS = List.of(1, 8, 64);
-    /** The warm-up, after which sleeps are calibrated and the code is compiled. */
+    /** Actions before the measurement, in which sleeps are calibrated and the code is compiled. */
     private static final int WARM_UP_ACTIONS = 500;
 
     @Option(names = "--micros", paramLabel = "N", description = "The time of an action (default: ${DEFAULT-VALUE}).")
     private int micros = 2000;
 
     @Option(names = "--actions", paramLabel = "N", description = {
-            "Actions of each rank that count (default: ${DEFAULT-VALUE})."})
+            "Measured actions of each rank (default: ${DEFAULT-VALUE})."})
     private int actions = 1000;
 
     private final PrintStream output = System.out;
@@ -49,13 +49,13 @@ public final class EmulationBenchmark implements Callable<Integer> {
 
     @Override
     public Integer call() throws InterruptedException, ExecutionException {
-        long toldNanos = TimeUnit.MICROSECONDS.toNanos(micros);
+        long configuredNanos = TimeUnit.MICROSECONDS.toNanos(micros);
         MarkdownTable table = new MarkdownTable("ranks", "error p50", "p90", "p99", "mean time of an action");
         for (int ranks : RANKS) {
             Samples errors = new Samples();
             Samples times = new Samples();
-            for (long nanos : measure(ranks, toldNanos)) {
-                errors.add(100.0 * Math.abs(nanos - toldNanos) / toldNanos);
+            for (long nanos : measure(ranks, configuredNanos)) {
+                errors.add(100.0 * Math.abs(nanos - configuredNanos) / configuredNanos);
                 times.add(nanos / 1e3);
             }
             table.row(Integer.toString(ranks), percent(errors.median()), percent(errors.quantile(0.9)),
@@ -65,12 +65,12 @@ public final class EmulationBenchmark implements Callable<Integer> {
         return 0;
     }
 
-    private List<Long> measure(int ranks, long toldNanos) throws InterruptedException, ExecutionException {
+    private List<Long> measure(int ranks, long configuredNanos) throws InterruptedException, ExecutionException {
         CyclicBarrier begin = new CyclicBarrier(ranks);
         List<Long> nanos = new ArrayList<>();
         try (ExecutorService threads = Executors.newFixedThreadPool(ranks)) {
             List<Callable<List<Long>>> all = IntStream.range(0, ranks)
-                    .<Callable<List<Long>>>mapToObj(_ -> () -> rank(begin, toldNanos)).toList();
+                    .<Callable<List<Long>>>mapToObj(_ -> () -> rank(begin, configuredNanos)).toList();
             for (Future<List<Long>> rank : threads.invokeAll(all)) {
                 nanos.addAll(rank.get());
             }
@@ -78,8 +78,8 @@ public final class EmulationBenchmark implements Callable<Integer> {
         return nanos;
     }
 
-    private List<Long> rank(CyclicBarrier begin, long toldNanos) throws Exception {
-        EngineSettings settings = new EngineSettings(DataType.FLOAT32, DataType.FLOAT32, 1, (_, _) -> toldNanos);
+    private List<Long> rank(CyclicBarrier begin, long configuredNanos) throws Exception {
+        EngineSettings settings = new EngineSettings(DataType.FLOAT32, DataType.FLOAT32, 1, (_, _) -> configuredNanos);
         List<Long> nanos = new ArrayList<>(actions);
         WorkClock clock = emulated().clock(settings);
         begin.await();

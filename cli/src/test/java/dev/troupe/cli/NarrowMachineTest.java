@@ -19,7 +19,7 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Runs on a processor that has AVX2 and no more, which a JVM and oneDNN held to it are. */
+/** The command on a processor with AVX2 and no wider vectors, simulated by limiting the JVM and oneDNN to AVX2. */
 @Tag("real")
 @Dealt(2)
 @Timeout(240)
@@ -44,7 +44,7 @@ class NarrowMachineTest {
         assertFalse(Arrays.equals(single, mixed), "nothing was rounded");
         String doctor = Files.readString(directory.resolve("doctor.txt"));
         for (String part : new String[]{"with AVX2 and vector kernels of 256 bits", "yes cpu float32",
-                "yes cpu bfloat16", "oneDNN has no units for bfloat16 here",
+                "yes cpu bfloat16", "oneDNN cannot use units for bfloat16 here",
                 "ONEDNN_MAX_CPU_ISA=AVX2 limits oneDNN", "-XX:UseAVX=2 limits the JVM", "fastest"}) {
             assertTrue(doctor.contains(part), "expected \"" + part + "\" in:\n" + doctor);
         }
@@ -55,8 +55,10 @@ class NarrowMachineTest {
     void shouldTakeAnotherEngineWhenTheProcessorIsTooNarrowAndRefuseTheOneAskedFor() throws Exception {
         held("SSE41", TooNarrow.class);
         String auto = Files.readString(directory.resolve("auto.txt"));
-        assertTrue(auto.contains("Note: engine.kind = auto takes nd4j: the cpu engine needs AVX2, but oneDNN is held to"
-                + " less than AVX2"), auto);
+        assertTrue(
+                auto.contains("Note: engine.kind = auto takes nd4j: the cpu engine needs AVX2, but oneDNN is limited to"
+                        + " less than AVX2"),
+                auto);
     }
 
     /** The default run in both precisions, and the report of the doctor. */
@@ -93,7 +95,7 @@ class NarrowMachineTest {
         }
     }
 
-    /** Runs a class of these in a JVM and a oneDNN that are held to an instruction set. */
+    /** Runs a main class with a JVM and oneDNN that are limited to an instruction set. */
     private void held(String instructions, Class<?> calls) throws IOException, InterruptedException {
         OtherJvm.run(directory, Map.of("ONEDNN_MAX_CPU_ISA", instructions), List.of("-XX:UseAVX=2"), calls,
                 List.of(directory.toString()));

@@ -54,7 +54,10 @@ final class GroupTimes {
         };
     }
 
-    /** Returns the time between two barriers of all members, so that no member is timed for the work of another. */
+    /**
+     * Returns the seconds of one call: the time between two barriers, divided by the number of calls. The barriers keep the
+     * work of a slower member before the first call out of the time.
+     */
     private static double seconds(CollectiveGroup group, Runnable call, int calls) {
         group.barrier();
         long start = System.nanoTime();

@@ -92,7 +92,7 @@ public interface Memory {
      *
      * @param rows the rows of the product
      */
-    default long bytesKeptBeside(Shape range, long rows) {
+    default long packedCopyBytes(Shape range, long rows) {
         return 0;
     }
 
@@ -100,7 +100,7 @@ public interface Memory {
      * Bytes of scratch memory of a product [m x k] [k x n]. The engine keeps the largest scratch of all products, not their
      * sum. They are not in {@link #allocatedBytes}.
      *
-     * @param isRange whether the right side is a range, of which a copy may be kept ({@link #bytesKeptBeside})
+     * @param isRange whether the right side is a range, of which a copy may be kept ({@link #packedCopyBytes})
      * @param product the type of the product
      */
     default long productScratchBytes(long m, long k, long n, boolean isRange, DataType product) {

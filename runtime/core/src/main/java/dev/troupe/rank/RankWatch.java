@@ -41,7 +41,7 @@ record RankWatch(int rank, NodeContext node, Engine engine, Outbox<Tensor> outbo
     }
 
     @Override
-    public void measured(Stage stage, Pass pass) {
+    public void finalGradients(Stage stage, Pass pass) {
         bits.finalGradients(stage);
         node.gradientDump().filter(dump -> dump.wants(pass.step()))
                 .ifPresent(dump -> dump.add(rank, stage.index(), StageWorker.parts(engine, stage.gradients())));

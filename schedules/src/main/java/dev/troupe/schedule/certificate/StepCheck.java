@@ -165,7 +165,7 @@ final class StepCheck {
         Action gather = row.getFirst().as(Kind.UNSHARD);
         Action letGo = row.getFirst().as(Kind.RESHARD);
         if (!index.has(rank, letGo)) {
-            requireBehindUpdate(rank, gather);
+            requireAfterUpdate(rank, gather);
             return;
         }
         for (Action action : row) {
@@ -181,7 +181,7 @@ final class StepCheck {
     }
 
     /** Requires an update before a gather: weights that are never freed are gathered only after updates. */
-    private void requireBehindUpdate(int rank, Action gather) {
+    private void requireAfterUpdate(int rank, Action gather) {
         Action update = gather.as(Kind.UPDATE);
         boolean isBehind = !index.has(rank, gather)
                 || index.has(rank, update) && index.isBefore(rank, update, gather);

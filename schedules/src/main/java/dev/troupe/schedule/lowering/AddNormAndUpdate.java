@@ -23,10 +23,10 @@ public record AddNormAndUpdate(boolean gathers) implements LoweringPass {
     @Override
     public Plan apply(Plan plan) {
         if (plan.overlapsSteps()) {
-            Plan measured = StepTail.behindGradients(plan,
+            Plan measured = StepTail.afterGradients(plan,
                     (stage, step) -> List.of(new Action(stage, Kind.NORM, step)));
             return gathers
-                    ? StepTail.behindUpdates(measured, (stage, step) -> List.of(new Action(stage, Kind.UNSHARD, step)))
+                    ? StepTail.afterUpdates(measured, (stage, step) -> List.of(new Action(stage, Kind.UNSHARD, step)))
                     : measured;
         }
         return StepTail.append(plan, rank -> {

@@ -12,13 +12,13 @@ import java.util.List;
  *   ... 0B3 2B3   =>   ... 0B3 2B3 0REDUCE_GRAD 2REDUCE_GRAD
  * </pre>
  *
- * <p>A stage may start the sums of a layer as soon as its last backward has passed it; the action waits for all. If steps
- * overlap, the action is right after the last backward of its step, so that the sums are complete before the next step's
- * backwards.
+ * <p>A stage may add up a layer's gradients as soon as its last backward has left that layer; the action waits for the sums
+ * of all layers. If steps overlap, the action is right after the last backward of its step, so that the sums are complete
+ * before the next step's backwards.
  *
- * @param ofReplicas whether only the stages on several ranks have sums
+ * @param onlyReplicated if steps overlap: whether a stage on a single rank has no such action
  */
-public record AddReduceGradients(boolean ofReplicas) implements LoweringPass {
+public record AddReduceGradients(boolean onlyReplicated) implements LoweringPass {
     /** Creates the pass for every stage. */
     public AddReduceGradients() {
         this(false);
@@ -27,7 +27,7 @@ public record AddReduceGradients(boolean ofReplicas) implements LoweringPass {
     @Override
     public Plan apply(Plan plan) {
         if (plan.overlapsSteps()) {
-            return StepTail.behindGradients(plan, (stage, step) -> ofReplicas && plan.replicas(stage) == 1
+            return StepTail.afterGradients(plan, (stage, step) -> onlyReplicated && plan.replicas(stage) == 1
                     ? List.of()
                     : List.of(new Action(stage, Kind.REDUCE_GRAD, step)));
         }

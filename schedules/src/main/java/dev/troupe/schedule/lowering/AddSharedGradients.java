@@ -43,7 +43,7 @@ public record AddSharedGradients(List<Channel> channels) implements LoweringPass
     public Plan apply(Plan plan) {
         StageGraph graph = plan.graph().with(channels);
         if (plan.overlapsSteps()) {
-            Plan sent = StepTail.behindGradients(plan, (stage, step) -> ofStep(graph, stage, step));
+            Plan sent = StepTail.afterGradients(plan, (stage, step) -> ofStep(graph, stage, step));
             return StepTail.beforeUpdates(sent, (stage, step) -> graph.source(Flow.SHARED, stage) != StageGraph.NONE
                     && graph.source(Flow.SHARED, stage) < stage
                             ? List.of(new Action(stage, Kind.RECV_SHARED, step))

@@ -32,7 +32,7 @@ final class StepTail {
      * Returns the plan, with overlapping steps, with these actions after the gradients of each step: after a stage's last
      * backward (of the replica's in a round), its messages, and other actions of the step.
      */
-    static Plan behindGradients(Plan plan, BiFunction<Integer, Integer, List<Action>> ofStageAndStep) {
+    static Plan afterGradients(Plan plan, BiFunction<Integer, Integer, List<Action>> ofStageAndStep) {
         List<List<Action>> rows = new ArrayList<>();
         for (List<Action> old : plan.rows()) {
             Map<List<Integer>, Integer> last = new HashMap<>();
@@ -81,7 +81,7 @@ final class StepTail {
     }
 
     /** Returns the plan, with overlapping steps, with these actions after each update. */
-    static Plan behindUpdates(Plan plan, BiFunction<Integer, Integer, List<Action>> ofStageAndStep) {
+    static Plan afterUpdates(Plan plan, BiFunction<Integer, Integer, List<Action>> ofStageAndStep) {
         return aroundUpdates(plan, update -> Stream.concat(Stream.of(update),
                 ofStageAndStep.apply(update.stage(), plan.stepOf(update)).stream()));
     }

@@ -7,7 +7,7 @@ import java.util.stream.IntStream;
 /**
  * One answer to a {@link PlanningProblem}: rows, borders and placement.
  *
- * @param plan the rows of one step; they only compute
+ * @param plan the computing actions of one step; sends and receives are not in it
  * @param borders the units of each stage
  * @param machines for each rank the index of its machine, no machine twice
  */

@@ -6,8 +6,8 @@ import dev.troupe.parallel.TensorGroup;
 
 /**
  * The cross-entropy over a sharded vocabulary, without a gather of logits (Shoeybi et al. 2019, section 3). The ranks
- * exchange three numbers a row: the largest log-sum-exp of the shards, the sum of exponentials, and the loss, known to the
- * rank with the target's logit. A whole vocabulary is one shard, and needs no exchange.
+ * exchange three numbers a row: the largest log-sum-exp of the shards, the sum of exponentials, and the loss, which only the
+ * rank with the target's logit can compute. A whole vocabulary is one shard, and needs no exchange.
  */
 final class VocabularyLoss {
     private final Engine engine;
@@ -20,15 +20,16 @@ final class VocabularyLoss {
         group = context.share().group();
     }
 
-    /** Returns whether this rank's logits are of all tokens. */
+    /** Returns whether this rank has the logits of all tokens. */
     boolean isWhole() {
         return group.size() == 1;
     }
 
     /**
-     * Converts the results of {@link Engine#crossEntropy} from this rank's shard to all shards.
+     * Replaces the results of {@link Engine#crossEntropy} for this rank's shard by those for the whole vocabulary. N is the
+     * number of rows.
      *
-     * @param targets in this shard, or elsewhere
+     * @param targets [N], negative if not in this shard
      * @param rowLoss [N], changed
      * @param logSumExp [N], changed
      */

@@ -6,8 +6,8 @@ import dev.troupe.data.DataException;
  * The rules that make rows of documents.
  *
  * @param sequenceLength tokens of a row, S
- * @param isPacked whether a row takes several documents if they fit; if not, each document has its own row, except in files
- *     of rows
+ * @param isPacked whether a row takes several documents if they fit; if not, each document has its own row. Rows that a file
+ *     already has remain as they are.
  * @param separatesDocuments whether the model can separate the documents of a row; if not, a row of several documents is
  *     refused
  * @param cutsLongText whether text of more than S tokens is cut; if not, it is refused

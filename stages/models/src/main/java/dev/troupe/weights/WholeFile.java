@@ -8,8 +8,8 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 
 /**
- * A file that is written atomically: bytes go to a temporary file next to it, which {@link #commit} renames, and which is
- * deleted if closed before.
+ * A file that is written atomically. The bytes go to a temporary file next to it. {@link #commit} renames that file; without
+ * a commit, {@link #close} deletes it.
  */
 public final class WholeFile implements AutoCloseable {
     private final Path target;

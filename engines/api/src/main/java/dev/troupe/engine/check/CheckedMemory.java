@@ -99,8 +99,8 @@ abstract class CheckedMemory implements Engine {
     }
 
     @Override
-    public final long bytesKeptBeside(Shape range, long rows) {
-        return engine.bytesKeptBeside(range, rows);
+    public final long packedCopyBytes(Shape range, long rows) {
+        return engine.packedCopyBytes(range, rows);
     }
 
     @Override

@@ -6,20 +6,23 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The libraries that can compute an engine's matrix products. The choice is a text in the configuration and in
- * {@link EngineSettings#products}; each choice computes its own bits.
+ * The libraries that can compute an engine's matrix products. A choice is a text, the value of {@code engine.products} and
+ * {@link EngineSettings#products}. Results of different choices can differ in their last bits.
  */
 public interface ProductLibraries {
     /**
-     * Whether a choice belongs to this engine, installed or not. A configuration or checkpoint may have another engine's
-     * choice.
+     * Returns whether a choice is one of this engine, installed or not. A configuration or checkpoint may name a choice of
+     * another engine.
      */
     boolean knows(String choice);
 
-    /** Why a choice cannot be used here, and what to do, in one sentence; empty if it can. May load native code. */
+    /**
+     * Returns one sentence on why a choice cannot be used here and what to do; empty if it can be used. May load native
+     * code.
+     */
     Optional<String> obstacle(String choice, DataType computeType);
 
-    /** Returns the choice of the engine's own library for all products. */
+    /** Returns the choice that computes all products with the engine's own library. */
     String own();
 
     /**
@@ -34,7 +37,8 @@ public interface ProductLibraries {
     /**
      * Measures and saves the table of this processor, if the engine uses a table and has none yet.
      *
-     * @return lines for a person: the library of each form of product, with date and file of the table, or why there is none
+     * @return lines for a person: the library for each form of product, and the date and file of the table; or the reason if
+     *     there is no table
      * @throws IllegalStateException with a sentence, if a table is damaged or cannot be saved
      */
     List<String> measured(Path cache);

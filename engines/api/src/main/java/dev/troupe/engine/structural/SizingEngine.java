@@ -10,14 +10,14 @@ import java.util.IdentityHashMap;
 import java.util.Set;
 
 /**
- * A substitute for an engine that only counts bytes: {@link #allocatedBytes} is what the engine would have allocated, with
- * the scratch memory of its products. Tensors too large for any engine are refused.
+ * A substitute for an engine that computes nothing and only counts bytes: {@link #allocatedBytes} is the memory that the
+ * engine would have allocated, including the scratch memory of its products. Tensors too large for any engine are refused.
  */
 public final class SizingEngine extends StructuralEngine {
     private final Engine model;
     /** The largest scratch memory of any product so far; one thread calls kernels. */
     private long scratchBytes;
-    // Ranges that were the right side of a product, plain and transposed.
+    // The ranges of which the engine would keep a packed copy: right sides of products so far, plain and transposed.
     private final Set<Tensor> plain = Collections.newSetFromMap(new IdentityHashMap<>());
     private final Set<Tensor> transposed = Collections.newSetFromMap(new IdentityHashMap<>());
 
@@ -46,8 +46,8 @@ public final class SizingEngine extends StructuralEngine {
     }
 
     @Override
-    public long bytesKeptBeside(Shape range, long rows) {
-        return model.bytesKeptBeside(range, rows);
+    public long packedCopyBytes(Shape range, long rows) {
+        return model.packedCopyBytes(range, rows);
     }
 
     @Override
@@ -60,13 +60,13 @@ public final class SizingEngine extends StructuralEngine {
         return super.allocatedBytes() + scratchBytes;
     }
 
-    /** Counts the copy that the engine would keep of a right side, and the scratch memory of the product. */
+    /** Counts the packed copy of a product's right side, if the engine would keep one, and the product's scratch memory. */
     @Override
     protected void work(Kernel kernel, Cost cost) {
         if (cost instanceof Cost.Product product) {
             boolean isRange = isRange(product.right());
             if (isRange && (product.transposeRight() ? transposed : plain).add(product.right())) {
-                keep(bytesKeptBeside(product.right().shape(), product.m()));
+                keep(packedCopyBytes(product.right().shape(), product.m()));
             }
             scratchBytes = Math.max(scratchBytes,
                     productScratchBytes(product.m(), product.k(), product.n(), isRange, product.type()));

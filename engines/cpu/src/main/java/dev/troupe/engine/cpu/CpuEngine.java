@@ -55,7 +55,7 @@ public final class CpuEngine extends RowKernels {
     }
 
     @Override
-    public long bytesKeptBeside(Shape range, long rows) {
+    public long packedCopyBytes(Shape range, long rows) {
         return products.isPacked(computeType(), rows, range.elementCount())
                 ? range.elementCount() * BfloatUnits.computing(computeType()).elementBytes()
                 : 0;

@@ -73,21 +73,24 @@ public final class CpuEngineProvider implements EngineProvider {
     public Optional<String> caution(EngineSettings settings) {
         return settings.computeType() != DataType.BFLOAT16 || BfloatUnits.arePresent()
                 ? Optional.empty()
-                : Optional.of("oneDNN has no units for bfloat16 here (avx512_bf16 or amx_bf16 of the processor), so its"
-                        + " products widen to float32 what they multiply: the results are right and messages are half as"
-                        + " long, but training.precision = float32 computes faster");
+                : Optional.of(
+                        "oneDNN cannot use units for bfloat16 here (avx512_bf16 or amx_bf16), so it converts the operands of"
+                                + " products to float32: the results are right and messages are half as long, but"
+                                + " training.precision = float32 computes faster");
     }
 
     /** Why the environment or the JVM's flags make a suitable processor unusable. */
     private static Optional<String> limitObstacle() {
         if (Processor.here().isX86() && !InstructionSet.here().hasAvx2()) {
-            return Optional.of("the cpu engine needs AVX2, but oneDNN is held to " + InstructionSet.here()
+            return Optional.of("the cpu engine needs AVX2, but oneDNN is limited to " + InstructionSet.here()
                     + "; unset ONEDNN_MAX_CPU_ISA, or take the engine nd4j or reference");
         }
         if (Processor.here().isX86() && Lanes.FLOATS.vectorBitSize() < AVX2_BITS) {
-            return Optional.of("the cpu engine needs vectors of " + AVX2_BITS + " bits, but this JVM has them of "
-                    + Lanes.FLOATS.vectorBitSize() + "; start it without -XX:UseAVX and -XX:MaxVectorSize, or take the"
-                    + " engine nd4j or reference");
+            return Optional
+                    .of("the cpu engine needs vectors of " + AVX2_BITS + " bits, but the vectors of this JVM have "
+                            + Lanes.FLOATS.vectorBitSize()
+                            + " bits; start it without -XX:UseAVX and -XX:MaxVectorSize, or take the"
+                            + " engine nd4j or reference");
         }
         return Optional.empty();
     }
@@ -97,7 +100,7 @@ public final class CpuEngineProvider implements EngineProvider {
         return Limits.here();
     }
 
-    /** The first attempt to load oneDNN: only its exception has the reason of a failure. */
+    /** The result of the first attempt to load oneDNN, kept since later attempts do not give the reason of a failure. */
     private static final class Library {
         static final Optional<String> OBSTACLE = obstacle();
 

@@ -141,7 +141,7 @@ class PackedProductsTest {
         long packed = engine.allocatedBytes();
         engine.matmul(x, false, weights, false, y, false);
         assertEquals(packed, engine.allocatedBytes());
-        assertEquals(engine.bytesKeptBeside(weights.shape(), M), packed - before - buffer.byteCount(),
+        assertEquals(engine.packedCopyBytes(weights.shape(), M), packed - before - buffer.byteCount(),
                 0.1 * buffer.byteCount());
         buffer.close();
         assertEquals(before, engine.allocatedBytes());
@@ -169,7 +169,7 @@ class PackedProductsTest {
             long tensors = sizes.allocatedBytes();
             for (int times = 0; times < 2; times++) {
                 sizes.matmul(x, false, weights, false, y, false);
-                assertEquals(tensors + mixed.bytesKeptBeside(weights.shape(), M)
+                assertEquals(tensors + mixed.packedCopyBytes(weights.shape(), M)
                         + mixed.productScratchBytes(M, K, N, true, DataType.BFLOAT16), sizes.allocatedBytes());
             }
         }

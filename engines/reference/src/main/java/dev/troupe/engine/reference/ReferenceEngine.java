@@ -14,7 +14,7 @@ public final class ReferenceEngine extends CheckedEngine {
     public static final String KIND = "reference";
 
     /**
-     * An engine of one type, without tensors.
+     * Creates an engine with parameters and products of the same type.
      *
      * @param parameterType {@link DataType#FLOAT64} or {@link DataType#FLOAT32}
      */

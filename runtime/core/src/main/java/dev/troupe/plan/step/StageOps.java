@@ -298,7 +298,7 @@ public final class StageOps implements StepOps {
     @Override
     public ActionResult norm(Action action, Pass pass) {
         use(action, pass.kind());
-        watch.measured(stage, steps.passOf(action, pass));
+        watch.finalGradients(stage, steps.passOf(action, pass));
         List<LayerSquaredSum> sums = new ArrayList<>();
         // Every rank of the group takes part.
         stage.squaredSums((block, part, sum) -> sums.add(new LayerSquaredSum(block, part, sum)));

@@ -10,11 +10,11 @@ public interface StepWatch {
     StepWatch NONE = new StepWatch() {
     };
 
-    /** Called before a stage makes a tensor for this send. */
+    /** Called before a stage computes the tensor of this send. */
     default void makes(Action send) {
     }
 
-    /** Selects the step of the row to which the next events of a stage belong. */
+    /** Selects the step to which the next calls belong, by its number in the row; a row can have several steps. */
     default void enters(int stepInRow) {
     }
 
@@ -22,19 +22,19 @@ public interface StepWatch {
     default void received(Stage stage, Action receive, Pass pass, Tensor tensor) {
     }
 
-    /** Reports the loss of a microbatch of the row, from the stage with the head. */
+    /** Reports the loss of a microbatch, numbered in the row; only the stage with the head has losses. */
     default void measuredLoss(Stage stage, int microbatch, double loss) {
     }
 
-    /** Reports that the gradients of a stage are final; the pass is the one of their step. */
-    default void measured(Stage stage, Pass pass) {
+    /** Reports that the gradients of a stage are final for the step of this pass. */
+    default void finalGradients(Stage stage, Pass pass) {
     }
 
-    /** Reports that a stage has the weights after a step that is not the last of the row. */
+    /** Reports that a stage has updated its weights in a step that is not the last of its row. */
     default void updated(Stage stage) {
     }
 
-    /** Reports that a stage has the weights after this pass: the state from which it can restart. */
+    /** Reports that a stage has reached the state after this pass, from which it can restart. */
     default void ended(Stage stage, Pass pass) {
     }
 }

@@ -7,7 +7,7 @@ import dev.troupe.engine.Tensor;
 import dev.troupe.engine.check.KernelHook;
 import java.util.Optional;
 
-/** An observer of an engine that may flip a bit in a result, after another observer. */
+/** The kernel hook that may flip a bit in a result. It passes each call to another hook first. */
 final class FlippingHook implements KernelHook {
     private final KernelHook other;
     private final Engine engine;
@@ -40,7 +40,8 @@ final class FlippingHook implements KernelHook {
     }
 
     /**
-     * Returns the kind of fault that strikes the result of a kernel; empty for kernels that move numbers or report on them.
+     * Returns the kind of fault that can strike the result of a kernel; empty for kernels that only move numbers, or only
+     * sum or digest them.
      */
     private static Optional<FaultKind> kindFor(Kernel kernel) {
         return switch (kernel.kind()) {

@@ -108,17 +108,17 @@ final class Truth {
         if (sumsEnds) {
             addUpOverPipelines();
         }
-        List<Runnable> behindTheNorm = new ArrayList<>();
+        List<Runnable> afterTheNorm = new ArrayList<>();
         if (plan.tied() && plan.stageCount() > 1) {
             for (List<SimulatedStage> own : stages) {
                 long first = own.getFirst().tiedGradient();
                 own.getFirst().addTied(own.getLast().tiedGradient());
-                behindTheNorm.add(() -> own.getLast().addTied(first));
+                afterTheNorm.add(() -> own.getLast().addTied(first));
             }
         }
         if (!plan.rows().overlap()) {
-            behindTheNorm.forEach(Runnable::run);
-            behindTheNorm.clear();
+            afterTheNorm.forEach(Runnable::run);
+            afterTheNorm.clear();
         }
         if (!sumsEnds) {
             addUpOverPipelines();
@@ -128,7 +128,7 @@ final class Truth {
             List<SimulatedStage> shares = shares(0, stage);
             sums.addAll(shares.getFirst().squaredSums(pass, sum(shares, SimulatedStage::gradient)));
         }
-        behindTheNorm.forEach(Runnable::run);
+        afterTheNorm.forEach(Runnable::run);
         double norm = GlobalNorm.of(sums) / lossFactor;
         boolean skipped = !Double.isFinite(norm);
         LossScale next = skipped ? scale.afterSkip(lossFactor) : scale.afterUpdate();

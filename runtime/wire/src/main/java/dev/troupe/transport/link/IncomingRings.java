@@ -32,7 +32,6 @@ final class IncomingRings implements Link.Incoming {
 
     private final int node;
     private final Subscription subscription;
-    /** The file of the ring in the host's memory, by the session of the stream. */
     private final IntFunction<Path> files;
     private final ReceivingRings<Landing> devices;
     private final RetiredRings retired;
@@ -76,7 +75,8 @@ final class IncomingRings implements Link.Incoming {
     }
 
     /**
-     * @param files the file of the ring in the host's memory, by the session of the stream
+     * @param files gives the file of the sender's ring in shared memory, by the session of its stream
+     * @param devices the rings in the memory of devices
      */
     IncomingRings(int node, Subscription subscription, IntFunction<Path> files,
             ReceivingRings<Landing> devices, RetiredRings retired) {
@@ -134,7 +134,7 @@ final class IncomingRings implements Link.Incoming {
     private void takeOfDevice(Arrivals frames, DirectBuffer buffer, int offset, int length, long stamp) {
         onDevice.ring = devices.of(stamp);
         if (onDevice.ring == null) {
-            LOG.debug("a frame names a ring of a device that is not there");
+            LOG.debug("a frame names a ring in a device's memory that does not exist");
             frames.onFrame(node, buffer, offset, length, (Arrivals.Payload) null);
             return;
         }
@@ -149,7 +149,9 @@ final class IncomingRings implements Link.Incoming {
         }
     }
 
-    /** Returns the ring of a session of the stream; null if it has no file, so that the frame has no payload. */
+    /**
+     * Returns the ring of a sender by the session of its stream; null if its file is gone, so its frames have no payload.
+     */
     private Ring ringOf(int session) {
         if (ring == null || ringSession != session) {
             Path file = files.apply(session);
@@ -158,8 +160,8 @@ final class IncomingRings implements Link.Incoming {
                 releaseRing();
                 ring = opened;
                 ringSession = session;
-            } catch (NoSuchFileException stranger) {
-                LOG.debug("a frame names the ring {}, which is not there", file);
+            } catch (NoSuchFileException absent) {
+                LOG.debug("a frame names the ring {}, which does not exist", file);
                 return null;
             } catch (IOException e) {
                 failure = new TransportException("the transport could not open " + file

@@ -4,27 +4,29 @@ import dev.troupe.engine.cuda.device.DeviceException;
 import java.util.function.LongSupplier;
 
 /**
- * The conversion of a device's events to the host's clock. The device measures only the time between two events. A look
- * records an event on an idle stream, and the host waits for it: this relates both clocks, with an error of half the host's
- * time. Events between two looks are interpolated, so that clocks may drift.
+ * The conversion of a device's events to the host's clock. The device measures only the time between two events. So the host
+ * sometimes records an event on an idle stream and waits until it is reached: this is a look, a pair of instants on both
+ * clocks. Its error is at most half of the wait. Times between two looks are interpolated, so that clocks may drift.
  *
  * <p>Thread rule: any thread.
  */
 final class DeviceClock {
-    /** Looks in a row, of which only the shortest is used. */
+    /** The number of looks in a row; only the shortest one is used. */
     private static final int TRIES = 3;
     private static final int LOOK_EVENTS = TRIES + 2;
-    /** The validity of a look: clocks drift by up to about 50 millionths, 1 microsecond in this time. */
+    /**
+     * The age at which a look is replaced. Clocks drift by up to about 50 parts in a million, 1 microsecond in this time.
+     */
     private static final long FRESH_NANOS = 20_000_000;
-    /** A longer look is inaccurate, and the next may be better. */
+    /** The limit of a look: a longer one is inaccurate, and the next may be shorter. */
     private static final long LONGEST_LOOK_NANOS = 1_000_000;
-    /** The limit on the first look. */
+    /** The limit of the first look, which cannot be left out. */
     private static final long LONGEST_FIRST_NANOS = 10_000_000_000L;
     private static final double NANOS_OF_MILLISECOND = 1e6;
 
     private final Events events;
     private final LongSupplier host;
-    /** The last two looks, when there are two. */
+    /** The event of each look. {@link #before} and {@link #after} are the indices of the last two, -1 if there are fewer. */
     private final long[] looks = new long[LOOK_EVENTS];
     private final long[] lookNanos = new long[LOOK_EVENTS];
     private int before = -1;
