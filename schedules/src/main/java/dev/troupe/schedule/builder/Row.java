@@ -12,6 +12,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.IntFunction;
 
 /**
  * A builder of one rank's row. Every method adds an action for the next microbatch of a stage, so that a schedule names only
@@ -71,15 +72,18 @@ public final class Row {
         return this;
     }
 
-    /** Returns the plan of these rows, the first for rank 0. */
-    public static Plan plan(String name, int virtualStages, int microbatches, Placement placement, List<Row> rows) {
+    /** Returns the plan of these rows. */
+    public static Plan plan(String name, int pipeline, int virtualStages, int microbatches, Placement placement,
+            IntFunction<Row> rowOfRank) {
+        List<List<Action>> rows = new ArrayList<>();
         Set<Place> overlaps = new HashSet<>();
-        for (int rank = 0; rank < rows.size(); rank++) {
-            for (int position : rows.get(rank).pairs) {
+        for (int rank = 0; rank < pipeline; rank++) {
+            Row row = rowOfRank.apply(rank);
+            rows.add(row.actions);
+            for (int position : row.pairs) {
                 overlaps.add(new Place(rank, position));
             }
         }
-        return new Plan(name, rows.size(), rows.size() * virtualStages, microbatches, placement,
-                rows.stream().map(row -> row.actions).toList(), overlaps);
+        return new Plan(name, pipeline, pipeline * virtualStages, microbatches, placement, rows, overlaps);
     }
 }

@@ -19,7 +19,9 @@ public final class Sizes {
         }
     }
 
-    public static void requireTwoStagesARank(String name, int virtualStages) {
+    /** Requires positive sizes, and two stages on a rank. */
+    public static void requireTwoStagesARank(String name, int pipeline, int virtualStages, int microbatches) {
+        requirePositive(name, pipeline, virtualStages, microbatches);
         if (virtualStages != 2) {
             throw new PlanException(name + " holds two stages on each rank, there and back, but was asked for "
                     + virtualStages + " virtual stage" + (virtualStages == 1 ? "" : "s")

@@ -7,7 +7,6 @@ import dev.troupe.schedule.Schedule;
 import dev.troupe.schedule.builder.Row;
 import dev.troupe.schedule.builder.Sizes;
 import dev.troupe.schedule.builder.WeightQueue;
-import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -39,17 +38,13 @@ public record DualPipeV() implements Schedule {
 
     @Override
     public Plan plan(int pipeline, int virtualStages, int microbatches) {
-        Sizes.requirePositive(name(), pipeline, virtualStages, microbatches);
-        Sizes.requireTwoStagesARank(name(), virtualStages);
+        Sizes.requireTwoStagesARank(name(), pipeline, virtualStages, microbatches);
         if (microbatches / 2 < pipeline) { // rounded down: an odd microbatch does not count
             throw new PlanException(name() + " needs two microbatches for each rank, but " + pipeline
                     + " ranks were given " + microbatches + ": take " + 2L * pipeline + " or more, or take zbv.");
         }
-        List<Row> rows = new ArrayList<>();
-        for (int rank = 0; rank < pipeline; rank++) {
-            rows.add(row(rank, pipeline, microbatches));
-        }
-        return Row.plan(name(), virtualStages, microbatches, Laps.V, rows);
+        return Row.plan(name(), pipeline, virtualStages, microbatches, Laps.V,
+                rank -> row(rank, pipeline, microbatches));
     }
 
     private static Row row(int rank, int pipeline, int microbatches) {

@@ -9,6 +9,7 @@ import dev.troupe.schedule.Schedule;
 import dev.troupe.schedule.builder.Sizes;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /**
  * The schedule of the validation loss: forwards alone, in rounds. Every rank takes a round through its first local stage,
@@ -39,11 +40,9 @@ public record ForwardOnly(Placement placement) implements Schedule {
             return inTurns(replicas, microbatches);
         }
         int stageCount = pipeline * virtualStages;
-        List<List<Action>> rows = new ArrayList<>();
-        for (int rank = 0; rank < pipeline; rank++) {
-            rows.add(row(placement.stagesOf(rank, pipeline, stageCount), pipeline, microbatches));
-        }
-        return new Plan(name(), pipeline, stageCount, microbatches, placement, rows);
+        return new Plan(name(), pipeline, stageCount, microbatches, placement, IntStream.range(0, pipeline)
+                .mapToObj(rank -> row(placement.stagesOf(rank, pipeline, stageCount), pipeline, microbatches))
+                .toList());
     }
 
     /** Returns the plan in which each replica has its own microbatches. */

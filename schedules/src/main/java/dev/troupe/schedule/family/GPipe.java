@@ -8,6 +8,7 @@ import dev.troupe.schedule.Schedule;
 import dev.troupe.schedule.builder.Sizes;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /**
  * GPipe: all forwards, then all backwards. Every rank keeps the activations of all M microbatches.
@@ -31,11 +32,8 @@ public record GPipe() implements Schedule {
     public Plan plan(int pipeline, int virtualStages, int microbatches) {
         Sizes.requirePositive(name(), pipeline, virtualStages, microbatches);
         Sizes.requireOneStageARank(name(), virtualStages);
-        List<List<Action>> rows = new ArrayList<>();
-        for (int rank = 0; rank < pipeline; rank++) {
-            rows.add(row(rank, microbatches));
-        }
-        return new Plan(name(), pipeline, pipeline, microbatches, Laps.LOOP, rows);
+        return new Plan(name(), pipeline, pipeline, microbatches, Laps.LOOP,
+                IntStream.range(0, pipeline).mapToObj(rank -> row(rank, microbatches)).toList());
     }
 
     private static List<Action> row(int stage, int microbatches) {

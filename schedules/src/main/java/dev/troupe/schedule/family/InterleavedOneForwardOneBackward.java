@@ -6,8 +6,6 @@ import dev.troupe.schedule.Schedule;
 import dev.troupe.schedule.builder.Rounds;
 import dev.troupe.schedule.builder.Row;
 import dev.troupe.schedule.builder.Sizes;
-import java.util.ArrayList;
-import java.util.List;
 
 /**
  * Interleaved 1F1B: every rank holds V stages, P apart, and microbatches go through them in rounds. The bubble is divided by
@@ -40,11 +38,7 @@ public record InterleavedOneForwardOneBackward() implements Schedule {
     public Plan plan(int pipeline, int virtualStages, int microbatches) {
         Sizes.requirePositive(name(), pipeline, virtualStages, microbatches);
         Rounds rounds = Rounds.of(name(), pipeline, virtualStages, microbatches);
-        List<Row> rows = new ArrayList<>();
-        for (int rank = 0; rank < pipeline; rank++) {
-            rows.add(row(rank, rounds));
-        }
-        return Row.plan(name(), virtualStages, microbatches, Laps.LOOP, rows);
+        return Row.plan(name(), pipeline, virtualStages, microbatches, Laps.LOOP, rank -> row(rank, rounds));
     }
 
     private static Row row(int rank, Rounds rounds) {

@@ -7,8 +7,6 @@ import dev.troupe.schedule.builder.Rounds;
 import dev.troupe.schedule.builder.Row;
 import dev.troupe.schedule.builder.Sizes;
 import dev.troupe.schedule.builder.WeightQueue;
-import java.util.ArrayList;
-import java.util.List;
 
 /**
  * Interleaved zero bubble (ZB1P): interleaved 1F1B with split backwards. The warm-up is shorter, since a gradient waits for
@@ -42,11 +40,7 @@ public record InterleavedZeroBubble() implements Schedule {
     public Plan plan(int pipeline, int virtualStages, int microbatches) {
         Sizes.requirePositive(name(), pipeline, virtualStages, microbatches);
         Rounds rounds = Rounds.of(name(), pipeline, virtualStages, microbatches);
-        List<Row> rows = new ArrayList<>();
-        for (int rank = 0; rank < pipeline; rank++) {
-            rows.add(row(rank, rounds));
-        }
-        return Row.plan(name(), virtualStages, microbatches, Laps.LOOP, rows);
+        return Row.plan(name(), pipeline, virtualStages, microbatches, Laps.LOOP, rank -> row(rank, rounds));
     }
 
     private static Row row(int rank, Rounds rounds) {

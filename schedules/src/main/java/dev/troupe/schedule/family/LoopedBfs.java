@@ -8,6 +8,7 @@ import dev.troupe.schedule.Schedule;
 import dev.troupe.schedule.builder.Sizes;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /**
  * Looped breadth first: every rank does the forwards of all microbatches in its first stage, then in the next. Backwards go
@@ -37,11 +38,8 @@ public record LoopedBfs() implements Schedule {
     public Plan plan(int pipeline, int virtualStages, int microbatches) {
         Sizes.requirePositive(name(), pipeline, virtualStages, microbatches);
         int stageCount = pipeline * virtualStages;
-        List<List<Action>> rows = new ArrayList<>();
-        for (int rank = 0; rank < pipeline; rank++) {
-            rows.add(row(Laps.LOOP.stagesOf(rank, pipeline, stageCount), microbatches));
-        }
-        return new Plan(name(), pipeline, stageCount, microbatches, Laps.LOOP, rows);
+        return new Plan(name(), pipeline, stageCount, microbatches, Laps.LOOP, IntStream.range(0, pipeline)
+                .mapToObj(rank -> row(Laps.LOOP.stagesOf(rank, pipeline, stageCount), microbatches)).toList());
     }
 
     private static List<Action> row(List<Integer> stages, int microbatches) {

@@ -32,8 +32,7 @@ public record VHalf() implements Schedule {
 
     @Override
     public Plan plan(int pipeline, int virtualStages, int microbatches) {
-        Sizes.requirePositive(name(), pipeline, virtualStages, microbatches);
-        Sizes.requireTwoStagesARank(name(), virtualStages);
+        Sizes.requireTwoStagesARank(name(), pipeline, virtualStages, microbatches);
         // With an even P the slots would collide with the next microbatch's, hence half a period between there and back.
         int wait = pipeline % 2 == 0 ? 3 : 0;
         return RepeatedBlock.plan(name(), pipeline, microbatches, rank -> new RepeatedBlock.Slots(

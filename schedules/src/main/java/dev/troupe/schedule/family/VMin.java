@@ -33,8 +33,7 @@ public record VMin() implements Schedule {
 
     @Override
     public Plan plan(int pipeline, int virtualStages, int microbatches) {
-        Sizes.requirePositive(name(), pipeline, virtualStages, microbatches);
-        Sizes.requireTwoStagesARank(name(), virtualStages);
+        Sizes.requireTwoStagesARank(name(), pipeline, virtualStages, microbatches);
         // With P divisible by 3 the slots would collide with the next microbatch's, hence a third of a period in between.
         int wait = pipeline % 3 == 0 ? 2 : 0;
         return RepeatedBlock.plan(name(), pipeline, microbatches, rank -> new RepeatedBlock.Slots(

@@ -6,8 +6,6 @@ import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.Schedule;
 import dev.troupe.schedule.builder.Row;
 import dev.troupe.schedule.builder.Sizes;
-import java.util.ArrayList;
-import java.util.List;
 
 /**
  * ZB-H1: 1F1B with split backwards. Later ranks delay their W longer, so that W fill the bubble at the end. Every rank keeps
@@ -35,11 +33,8 @@ public record ZeroBubbleH1() implements Schedule {
     public Plan plan(int pipeline, int virtualStages, int microbatches) {
         Sizes.requirePositive(name(), pipeline, virtualStages, microbatches);
         Sizes.requireOneStageARank(name(), virtualStages);
-        List<Row> rows = new ArrayList<>();
-        for (int rank = 0; rank < pipeline; rank++) {
-            rows.add(row(rank, pipeline - rank, rank, microbatches));
-        }
-        return Row.plan(name(), virtualStages, microbatches, Laps.LOOP, rows);
+        return Row.plan(name(), pipeline, virtualStages, microbatches, Laps.LOOP,
+                rank -> row(rank, pipeline - rank, rank, microbatches));
     }
 
     /**

@@ -5,8 +5,6 @@ import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.Schedule;
 import dev.troupe.schedule.builder.Row;
 import dev.troupe.schedule.builder.Sizes;
-import java.util.ArrayList;
-import java.util.List;
 
 /**
  * ZB-H2: zero bubble with forwards also in the bubble at the start. Every rank is busy without a gap from its first action
@@ -36,11 +34,8 @@ public record ZeroBubbleH2() implements Schedule {
     public Plan plan(int pipeline, int virtualStages, int microbatches) {
         Sizes.requirePositive(name(), pipeline, virtualStages, microbatches);
         Sizes.requireOneStageARank(name(), virtualStages);
-        List<Row> rows = new ArrayList<>();
-        for (int rank = 0; rank < pipeline; rank++) {
-            // 1. to 3. are as in ZB-H1, with a warm-up and a delay about twice as long.
-            rows.add(ZeroBubbleH1.row(rank, 2 * (pipeline - rank) - 1, 2 * rank, microbatches));
-        }
-        return Row.plan(name(), virtualStages, microbatches, Laps.LOOP, rows);
+        // 1. to 3. are as in ZB-H1, with a warm-up and a delay about twice as long.
+        return Row.plan(name(), pipeline, virtualStages, microbatches, Laps.LOOP,
+                rank -> ZeroBubbleH1.row(rank, 2 * (pipeline - rank) - 1, 2 * rank, microbatches));
     }
 }

@@ -6,8 +6,6 @@ import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.Schedule;
 import dev.troupe.schedule.builder.Row;
 import dev.troupe.schedule.builder.Sizes;
-import java.util.ArrayList;
-import java.util.List;
 
 /**
  * ZBV: two stages a rank, there and back: the way back begins on the last rank, and rank 0 has the loss. With F, I and W of
@@ -37,13 +35,9 @@ public record ZeroBubbleV() implements Schedule {
 
     @Override
     public Plan plan(int pipeline, int virtualStages, int microbatches) {
-        Sizes.requirePositive(name(), pipeline, virtualStages, microbatches);
-        Sizes.requireTwoStagesARank(name(), virtualStages);
-        List<Row> rows = new ArrayList<>();
-        for (int rank = 0; rank < pipeline; rank++) {
-            rows.add(row(rank, pipeline, microbatches));
-        }
-        return Row.plan(name(), virtualStages, microbatches, Laps.V, rows);
+        Sizes.requireTwoStagesARank(name(), pipeline, virtualStages, microbatches);
+        return Row.plan(name(), pipeline, virtualStages, microbatches, Laps.V,
+                rank -> row(rank, pipeline, microbatches));
     }
 
     private static Row row(int rank, int pipeline, int microbatches) {
