@@ -1,9 +1,9 @@
 package dev.troupe.data;
 
+import dev.troupe.tokenizer.file.Sha256;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.stream.LongStream;
@@ -15,7 +15,7 @@ import java.util.stream.LongStream;
 final class ContentHash {
     private static final long BLOCK_BYTES = 1 << 24;
 
-    private final MessageDigest whole = sha256();
+    private final MessageDigest whole = Sha256.digest();
 
     /**
      * Begins a hash.
@@ -31,7 +31,7 @@ final class ContentHash {
         whole.update((text.byteSize() + "\n").getBytes(StandardCharsets.UTF_8));
         List<byte[]> blocks = LongStream.range(0, Math.ceilDiv(text.byteSize(), BLOCK_BYTES)).parallel()
                 .mapToObj(block -> {
-                    MessageDigest own = sha256();
+                    MessageDigest own = Sha256.digest();
                     long from = block * BLOCK_BYTES;
                     own.update(text.asSlice(from, Math.min(BLOCK_BYTES, text.byteSize() - from)).asByteBuffer());
                     return own.digest();
@@ -42,13 +42,5 @@ final class ContentHash {
     /** Returns the name, in hexadecimal digits; nothing may be added any more. */
     String text() {
         return HexFormat.of().formatHex(whole.digest());
-    }
-
-    private static MessageDigest sha256() {
-        try {
-            return MessageDigest.getInstance("SHA-256");
-        } catch (NoSuchAlgorithmException absent) {
-            throw new IllegalStateException("every JDK has SHA-256", absent);
-        }
     }
 }

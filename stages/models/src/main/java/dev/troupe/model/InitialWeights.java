@@ -6,6 +6,7 @@ import dev.troupe.engine.DataType;
 import dev.troupe.engine.Shape;
 import dev.troupe.model.spec.Init;
 import dev.troupe.model.spec.ParameterSpec;
+import dev.troupe.tokenizer.file.Sha256;
 import dev.troupe.weights.Progress;
 import dev.troupe.weights.WeightException;
 import dev.troupe.weights.WeightSource;
@@ -15,7 +16,6 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.function.ToDoubleFunction;
 import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
@@ -80,7 +80,7 @@ public final class InitialWeights implements WeightSource {
 
     private void fill(String name, ToDoubleFunction<RandomGenerator> drawn, DataType type, MemorySegment target,
             long count) {
-        MessageDigest digest = sha256();
+        MessageDigest digest = Sha256.digest();
         byte[] nameBytes = name.getBytes(StandardCharsets.UTF_8);
         for (long from = 0; from < count; from += BLOCK_ELEMENTS) {
             digest.update(ByteBuffer.allocate(2 * Long.BYTES).putLong(seed).putLong(from / BLOCK_ELEMENTS).flip());
@@ -99,14 +99,6 @@ public final class InitialWeights implements WeightSource {
             case FLOAT64 -> target.setAtIndex(DOUBLE, index, value);
             case INT32, BFLOAT16 -> throw new IllegalArgumentException(
                     "weights are FLOAT32 or FLOAT64, not " + type);
-        }
-    }
-
-    private static MessageDigest sha256() {
-        try {
-            return MessageDigest.getInstance("SHA-256");
-        } catch (NoSuchAlgorithmException impossible) {
-            throw new IllegalStateException("every Java platform must offer SHA-256", impossible);
         }
     }
 }

@@ -1,9 +1,9 @@
 package dev.troupe.weights;
 
+import dev.troupe.tokenizer.file.Sha256;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.SortedMap;
 
@@ -17,7 +17,7 @@ public final class TensorSamples {
 
     /** Returns the identity of tensors, given the file of each by its name. */
     public static String identity(SortedMap<String, SafeTensors> files) {
-        MessageDigest digest = sha256();
+        MessageDigest digest = Sha256.digest();
         files.forEach((name, file) -> {
             StoredTensor tensor = file.tensor(name);
             digest.update((name + tensor.type() + tensor.shapeText()).getBytes(StandardCharsets.UTF_8));
@@ -27,13 +27,5 @@ public final class TensorSamples {
             digest.update(bytes.asSlice(bytes.byteSize() - sampled, sampled).asByteBuffer());
         });
         return "sha256 " + HexFormat.of().formatHex(digest.digest(), 0, SHOWN_BYTES);
-    }
-
-    private static MessageDigest sha256() {
-        try {
-            return MessageDigest.getInstance("SHA-256");
-        } catch (NoSuchAlgorithmException impossible) {
-            throw new IllegalStateException("every Java platform must offer SHA-256", impossible);
-        }
     }
 }

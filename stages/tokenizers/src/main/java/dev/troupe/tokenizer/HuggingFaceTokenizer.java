@@ -2,14 +2,12 @@ package dev.troupe.tokenizer;
 
 import dev.troupe.tokenizer.file.BoundedFile;
 import dev.troupe.tokenizer.file.FilePart;
+import dev.troupe.tokenizer.file.Sha256;
 import dev.troupe.tokenizer.file.TokenizerException;
 import dev.troupe.tokenizer.huggingface.TokenizerFile;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
-import java.util.HexFormat;
 import java.util.OptionalInt;
 
 /** The tokenizer of a directory in Hugging Face layout: its {@code tokenizer.json}, and the end of text of its settings. */
@@ -66,11 +64,9 @@ public final class HuggingFaceTokenizer implements Tokenizer {
 
     private static String sha256(Path path) {
         try {
-            return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(BoundedFile.bytes(path)));
+            return Sha256.of(BoundedFile.bytes(path));
         } catch (IOException failure) {
             throw new TokenizerException("cannot read " + path + ": " + failure.getMessage(), failure);
-        } catch (NoSuchAlgorithmException absent) {
-            throw new IllegalStateException("every JDK has SHA-256", absent);
         }
     }
 

@@ -1,13 +1,11 @@
 package dev.troupe.look.bisect;
 
-import dev.troupe.batch.MicrobatchRows;
 import dev.troupe.config.spec.TrainingSpec;
 import dev.troupe.engine.provider.EngineProvider;
 import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.engine.provider.ProductLibraries;
 import dev.troupe.plan.prepare.EngineChoice;
 import dev.troupe.plan.prepare.PreparedRun;
-import dev.troupe.stage.StageSettings;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -55,11 +53,8 @@ final class BitFacts {
     }
 
     private static String firstMicrobatch(PreparedRun run) {
-        StageSettings settings = run.plan().stageSettings();
-        MicrobatchRows rows = new MicrobatchRows(settings.rows(), settings.separatesDocuments());
-        run.batches().fillMicrobatch(0, 0, settings.microbatchSize(), rows);
         CRC32C sum = new CRC32C();
-        sum.update(rows.toString().getBytes(StandardCharsets.UTF_8));
+        sum.update(run.firstMicrobatch().getBytes(StandardCharsets.UTF_8));
         return Long.toHexString(sum.getValue());
     }
 }

@@ -16,10 +16,8 @@ import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.certificate.Certificate;
 import dev.troupe.schedule.lowering.WholeStep;
+import dev.troupe.tokenizer.file.Sha256;
 import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
-import java.util.HexFormat;
 import java.util.List;
 
 /**
@@ -38,7 +36,8 @@ public final class RunFile {
         RunSpec spec = run.spec();
         TrainingPlan plan = run.plan();
         ObjectNode json = JSON.createObjectNode().put("schema", StepJson.SCHEMA).put("name", spec.name())
-                .put("version", Version.text()).put("config_sha256", sha256(spec.toHocon()))
+                .put("version", Version.text())
+                .put("config_sha256", Sha256.of(spec.toHocon().getBytes(StandardCharsets.UTF_8)))
                 .put("parameters", run.model().parameterCount())
                 .put("engine", run.engine().provider().kind()).put("steps", spec.training().steps())
                 .put("tokens_per_step",
@@ -124,14 +123,5 @@ public final class RunFile {
                 .put("gradients", rank.gradients()).put("optimizer", rank.optimizer())
                 .put("activations", rank.activations()).put("boundary", rank.boundary())
                 .put("snapshots", rank.snapshots()).put("copies", rank.copies());
-    }
-
-    private static String sha256(String text) {
-        try {
-            return HexFormat.of().formatHex(
-                    MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8)));
-        } catch (NoSuchAlgorithmException absent) {
-            throw new IllegalStateException("every JDK has SHA-256", absent);
-        }
     }
 }

@@ -1,6 +1,7 @@
 package dev.troupe.plan.checkpoint;
 
 import dev.troupe.protocol.checkpoint.CheckpointPart;
+import dev.troupe.tokenizer.file.Sha256;
 import dev.troupe.weights.Progress;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -9,7 +10,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.Locale;
 import java.util.Optional;
@@ -79,7 +79,7 @@ final class PartFile {
 
     private static String sha256(Path file) throws IOException {
         try (FileChannel channel = FileChannel.open(file)) {
-            MessageDigest digest = MessageDigest.getInstance("SHA-256");
+            MessageDigest digest = Sha256.digest();
             ByteBuffer buffer = ByteBuffer.allocateDirect(BUFFER_BYTES);
             while (channel.read(buffer) >= 0) {
                 digest.update(buffer.flip());
@@ -87,8 +87,6 @@ final class PartFile {
                 Progress.moved();
             }
             return HexFormat.of().formatHex(digest.digest());
-        } catch (NoSuchAlgorithmException impossible) {
-            throw new IllegalStateException("every JDK has SHA-256", impossible);
         }
     }
 }

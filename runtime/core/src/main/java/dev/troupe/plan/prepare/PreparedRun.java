@@ -1,6 +1,7 @@
 package dev.troupe.plan.prepare;
 
 import dev.troupe.batch.Batches;
+import dev.troupe.batch.MicrobatchRows;
 import dev.troupe.batch.ValidationBatches;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.spec.CommitSpec;
@@ -12,6 +13,7 @@ import dev.troupe.plan.directory.RunDirectory;
 import dev.troupe.plan.error.UserErrors;
 import dev.troupe.plan.memory.MachineMemory;
 import dev.troupe.plan.memory.MemoryPlan;
+import dev.troupe.stage.StageSettings;
 import dev.troupe.tokenizer.Tokenizer;
 import dev.troupe.transport.NamedMessages;
 import java.util.Optional;
@@ -118,6 +120,14 @@ public final class PreparedRun implements AutoCloseable {
 
     public Batches batches() {
         return opened().batches();
+    }
+
+    /** Returns the tokens of the run's first microbatch, as text. */
+    public String firstMicrobatch() {
+        StageSettings settings = plan().stageSettings();
+        MicrobatchRows rows = new MicrobatchRows(settings.rows(), settings.separatesDocuments());
+        batches().fillMicrobatch(0, 0, settings.microbatchSize(), rows);
+        return rows.toString();
     }
 
     /** Returns the batches of the validation loss; empty if it is not measured. */

@@ -1,19 +1,17 @@
 package dev.troupe.run.cluster;
 
-import dev.troupe.batch.MicrobatchRows;
 import dev.troupe.config.Keys;
 import dev.troupe.plan.prepare.PreparedRun;
 import dev.troupe.protocol.membership.Roster;
-import dev.troupe.stage.StageSettings;
+import dev.troupe.tokenizer.file.Sha256;
 import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
-import java.util.HexFormat;
 import java.util.Map;
 import java.util.TreeMap;
 
 /** The settings that must be equal on all nodes of a run, as text, so that a refusal can name the difference. */
 final class CompatibilityKeys {
+    private static final int DIGITS = 16;
+
     private CompatibilityKeys() {
     }
 
@@ -26,7 +24,7 @@ final class CompatibilityKeys {
         Map<String, String> keys = new TreeMap<>();
         keys.put("version", version);
         keys.put("plan", digest(run.plan().training().plan().toCsv()));
-        keys.put("data", digest(firstMicrobatch(run)) + ", " + run.data().trainingAmount() + ", "
+        keys.put("data", digest(run.firstMicrobatch()) + ", " + run.data().trainingAmount() + ", "
                 + run.data().validationAmount());
         keys.put("model", run.model().toString());
         keys.put("first weights", run.start().identity());
@@ -44,19 +42,7 @@ final class CompatibilityKeys {
         return keys;
     }
 
-    private static String firstMicrobatch(PreparedRun run) {
-        StageSettings settings = run.plan().stageSettings();
-        MicrobatchRows rows = new MicrobatchRows(settings.rows(), settings.separatesDocuments());
-        run.batches().fillMicrobatch(0, 0, settings.microbatchSize(), rows);
-        return rows.toString();
-    }
-
     private static String digest(String text) {
-        try {
-            return HexFormat.of().formatHex(
-                    MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8)), 0, 8);
-        } catch (NoSuchAlgorithmException absent) {
-            throw new IllegalStateException("every JDK has SHA-256", absent);
-        }
+        return Sha256.of(text.getBytes(StandardCharsets.UTF_8)).substring(0, DIGITS);
     }
 }
