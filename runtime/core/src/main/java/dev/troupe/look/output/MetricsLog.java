@@ -1,11 +1,10 @@
 package dev.troupe.look.output;
 
-import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.troupe.protocol.StepResult;
 import dev.troupe.rank.lines.JsonLog;
 import java.io.IOException;
-import java.io.StringWriter;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -114,33 +113,14 @@ public final class MetricsLog implements AutoCloseable {
             return;
         }
         nextStep = result.step() + 1;
-        StringWriter line = new StringWriter();
-        try (JsonGenerator json = JSON.createGenerator(line)) {
-            json.writeStartObject();
-            json.writeNumberField("step", result.step());
-            json.writeNumberField("loss", result.loss());
-            if (result.skipped()) {
-                json.writeNullField("gradient_norm");
-            } else {
-                json.writeNumberField("gradient_norm", result.gradientNorm());
-            }
-            json.writeNumberField("learning_rate", result.learningRate());
-            json.writeNumberField("tokens", tokens);
-            json.writeNumberField("step_seconds", stepSeconds);
-            json.writeObjectFieldStart("bytes_sent");
-            json.writeNumberField("pipeline", result.traffic().pipeline());
-            json.writeNumberField("tensor", result.traffic().tensor());
-            json.writeNumberField("data", result.traffic().data());
-            json.writeEndObject();
-            json.writeNumberField("tokens_per_second", tokens / stepSeconds);
-            json.writeNumberField("data_epochs", dataEpochs);
-            json.writeNumberField("loss_scale", result.lossScale());
-            json.writeBooleanField("skipped", result.skipped());
-            json.writeNumberField("time_ms", System.currentTimeMillis());
-            json.writeEndObject();
-        } catch (IOException impossible) {
-            throw new UncheckedIOException(impossible);
-        }
+        ObjectNode line = JSON.createObjectNode().put("step", result.step()).put("loss", result.loss())
+                .put("gradient_norm", result.skipped() ? null : (Double) result.gradientNorm())
+                .put("learning_rate", result.learningRate()).put("tokens", tokens).put("step_seconds", stepSeconds);
+        line.putObject("bytes_sent").put("pipeline", result.traffic().pipeline())
+                .put("tensor", result.traffic().tensor()).put("data", result.traffic().data());
+        line.put("tokens_per_second", tokens / stepSeconds).put("data_epochs", dataEpochs)
+                .put("loss_scale", result.lossScale()).put("skipped", result.skipped())
+                .put("time_ms", System.currentTimeMillis());
         lines.addLine(line.toString());
     }
 

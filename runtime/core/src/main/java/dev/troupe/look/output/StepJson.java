@@ -1,7 +1,8 @@
 package dev.troupe.look.output;
 
-import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.troupe.rank.idle.Cause;
 import dev.troupe.rank.idle.Gap;
 import dev.troupe.rank.idle.IdlePart;
@@ -14,9 +15,6 @@ import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.simulator.Costs;
 import dev.troupe.schedule.simulator.Simulation;
-import java.io.IOException;
-import java.io.StringWriter;
-import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashSet;
@@ -40,194 +38,118 @@ public final class StepJson {
 
     private final MeasuredStep step;
     private final StepTimes times;
-    private final JsonGenerator json;
     private final Simulation planned;
 
-    private StepJson(MeasuredStep step, JsonGenerator json) {
+    private StepJson(MeasuredStep step) {
         this.step = step;
         this.times = step.times();
-        this.json = json;
         this.planned = step.usual().planned(times);
     }
 
     public static String write(MeasuredStep step) {
-        StringWriter text = new StringWriter();
-        try (JsonGenerator json = JSON.createGenerator(text)) {
-            new StepJson(step, json).write();
-        } catch (IOException impossible) {
-            throw new UncheckedIOException(impossible);
-        }
-        return text.append('\n').toString();
+        return new StepJson(step).object() + "\n";
     }
 
-    private void write() throws IOException {
+    private ObjectNode object() {
         Plan plan = times.rows().plan();
-        json.writeStartObject();
-        json.writeNumberField("schema", SCHEMA);
-        json.writeNumberField("step", step.number());
-        json.writeStringField("plan", plan.name());
-        json.writeNumberField("pipeline_ranks", plan.rankCount());
-        json.writeNumberField("stages", plan.stageCount());
-        json.writeNumberField("microbatches", plan.microbatchCount());
-        json.writeNumberField("ranks_per_place", times.rows().ranksPerPlace());
-        json.writeNumberField("begin_ns", since(times.beginNanos()));
-        json.writeNumberField("end_ns", step.nanos());
-        json.writeNumberField("planned_ns", planned.makespanNanos());
-        json.writeArrayFieldStart("tags");
-        for (String tag : step.tags()) {
-            json.writeString(tag);
-        }
-        json.writeEndArray();
+        ObjectNode json = JSON.createObjectNode().put("schema", SCHEMA).put("step", step.number())
+                .put("plan", plan.name()).put("pipeline_ranks", plan.rankCount()).put("stages", plan.stageCount())
+                .put("microbatches", plan.microbatchCount()).put("ranks_per_place", times.rows().ranksPerPlace())
+                .put("begin_ns", since(times.beginNanos())).put("end_ns", step.nanos())
+                .put("planned_ns", planned.makespanNanos());
+        step.tags().forEach(json.putArray("tags")::add);
         // The summary comes before the ranks, so that its readers can stop there.
-        write("idle_ns", step.idle().byCause());
-        writeRoots();
-        write(step.usual().costs(times), plan);
-        json.writeArrayFieldStart("messages");
-        for (Message message : Message.all(times)) {
-            write(message);
-        }
-        json.writeEndArray();
-        json.writeArrayFieldStart("ranks");
-        for (RankTimes rank : times.ranks()) {
-            write(rank);
-        }
-        json.writeEndArray();
-        json.writeEndObject();
+        add(json.putObject("idle_ns"), step.idle().byCause());
+        addRoots(json.putArray("roots"));
+        addCosts(json.putObject("costs"), step.usual().costs(times), plan);
+        ArrayNode messages = json.putArray("messages");
+        Message.all(times).forEach(message -> add(messages.addObject(), message));
+        ArrayNode ranks = json.putArray("ranks");
+        times.ranks().forEach(rank -> add(ranks.addObject(), rank));
+        return json;
     }
 
-    /** Writes the largest costs beyond the plan, each with its cause and the rank at its root. */
-    private void writeRoots() throws IOException {
+    /** Adds the largest costs beyond the plan, each with its cause and the rank at its root. */
+    private void addRoots(ArrayNode json) {
         List<Root> roots = new ArrayList<>();
         for (Cause cause : step.idle().byCause().keySet()) {
             if (cause != Cause.PLAN) {
                 step.idle().byRoot(cause).forEach((rank, nanos) -> roots.add(new Root(cause, rank, nanos)));
             }
         }
-        roots.sort(Comparator.comparingLong(Root::nanos).reversed());
-        json.writeArrayFieldStart("roots");
-        for (Root root : roots.subList(0, Math.min(MOST_ROOTS, roots.size()))) {
-            json.writeStartObject();
-            json.writeStringField("cause", root.cause().code());
-            json.writeNumberField("rank", root.rank());
-            json.writeNumberField("ns", root.nanos());
-            json.writeEndObject();
-        }
-        json.writeEndArray();
+        roots.stream().sorted(Comparator.comparingLong(Root::nanos).reversed()).limit(MOST_ROOTS)
+                .forEach(root -> json.addObject().put("cause", root.cause().code()).put("rank", root.rank())
+                        .put("ns", root.nanos()));
     }
 
     private long since(long nanos) {
         return nanos - times.fromNanos();
     }
 
-    private void write(String name, Map<Cause, Long> causes) throws IOException {
-        json.writeObjectFieldStart(name);
-        for (Map.Entry<Cause, Long> cause : causes.entrySet()) {
-            json.writeNumberField(cause.getKey().code(), cause.getValue());
-        }
-        json.writeEndObject();
+    private static void add(ObjectNode json, Map<Cause, Long> causes) {
+        causes.forEach((cause, nanos) -> json.put(cause.code(), nanos));
     }
 
-    private void write(RankTimes rank) throws IOException {
+    private void add(ObjectNode json, RankTimes rank) {
         List<Action> row = times.rows().row(rank.rank());
-        json.writeStartObject();
-        json.writeNumberField("rank", rank.rank());
-        json.writeStringField("node", times.nodes().get(rank.rank()));
-        json.writeNumberField("epoch", rank.epoch());
-        json.writeNumberField("begin_ns", since(rank.beginNanos()));
-        write("idle_ns", step.idle().byCause(rank.rank()));
-        json.writeArrayFieldStart("actions");
+        json.put("rank", rank.rank()).put("node", times.nodes().get(rank.rank())).put("epoch", rank.epoch())
+                .put("begin_ns", since(rank.beginNanos()));
+        add(json.putObject("idle_ns"), step.idle().byCause(rank.rank()));
+        ArrayNode actions = json.putArray("actions");
         for (int position = 0; position < row.size(); position++) {
             if (rank.ends()[position] != 0) {
-                write(rank, row.get(position), position);
+                add(actions.addObject(), rank, row.get(position), position);
             }
         }
-        json.writeEndArray();
-        json.writeArrayFieldStart("gaps");
-        for (Gap gap : step.idle().gaps()) {
-            if (gap.rank() == rank.rank()) {
-                write(gap, row);
-            }
-        }
-        json.writeEndArray();
-        json.writeArrayFieldStart("pauses");
-        for (RankTimes.Pause pause : rank.pauses()) {
-            json.writeStartObject();
-            json.writeNumberField("start_ns", since(pause.fromNanos()));
-            json.writeNumberField("end_ns", since(pause.toNanos()));
-            json.writeEndObject();
-        }
-        json.writeEndArray();
-        json.writeEndObject();
+        ArrayNode gaps = json.putArray("gaps");
+        step.idle().gaps().stream().filter(gap -> gap.rank() == rank.rank())
+                .forEach(gap -> add(gaps.addObject(), gap, row));
+        ArrayNode pauses = json.putArray("pauses");
+        rank.pauses().forEach(pause -> pauses.addObject().put("start_ns", since(pause.fromNanos()))
+                .put("end_ns", since(pause.toNanos())));
     }
 
-    private void write(RankTimes rank, Action action, int position) throws IOException {
-        json.writeStartObject();
-        json.writeStringField("action", action.toString());
-        json.writeStringField("kind", action.kind().code());
-        json.writeNumberField("stage", action.stage());
+    private void add(ObjectNode json, RankTimes rank, Action action, int position) {
+        json.put("action", action.toString()).put("kind", action.kind().code()).put("stage", action.stage());
         if (action.kind().isPerMicrobatch()) {
-            json.writeNumberField("microbatch", action.microbatch());
+            json.put("microbatch", action.microbatch());
         }
-        json.writeNumberField("start_ns", since(rank.startNanos(position)));
-        json.writeNumberField("end_ns", since(rank.endNanos(position)));
         int place = rank.rank() / times.rows().ranksPerPlace();
-        json.writeNumberField("planned_start_ns", planned.startNanos(place, position));
-        json.writeNumberField("planned_end_ns", planned.endNanos(place, position));
-        json.writeEndObject();
+        json.put("start_ns", since(rank.startNanos(position))).put("end_ns", since(rank.endNanos(position)))
+                .put("planned_start_ns", planned.startNanos(place, position))
+                .put("planned_end_ns", planned.endNanos(place, position));
     }
 
-    private void write(Gap gap, List<Action> row) throws IOException {
-        json.writeStartObject();
+    private void add(ObjectNode json, Gap gap, List<Action> row) {
         if (gap.position() < row.size()) {
-            json.writeStringField("action", row.get(gap.position()).toString());
+            json.put("action", row.get(gap.position()).toString());
         }
-        json.writeBooleanField("inside", gap.isInside());
-        json.writeNumberField("start_ns", since(gap.fromNanos()));
-        json.writeNumberField("ns", gap.nanos());
-        json.writeArrayFieldStart("parts");
+        ArrayNode parts = json.put("inside", gap.isInside()).put("start_ns", since(gap.fromNanos()))
+                .put("ns", gap.nanos()).putArray("parts");
         for (IdlePart part : gap.parts()) {
-            json.writeStartObject();
-            json.writeStringField("cause", part.cause().code());
-            json.writeNumberField("ns", part.nanos());
-            json.writeNumberField("rank", part.rank());
+            ObjectNode one = parts.addObject().put("cause", part.cause().code()).put("ns", part.nanos())
+                    .put("rank", part.rank());
             if (part.action() != null) {
-                json.writeStringField("action", part.action().toString());
+                one.put("action", part.action().toString());
             }
-            json.writeEndObject();
         }
-        json.writeEndArray();
-        json.writeEndObject();
     }
 
-    private void write(Costs costs, Plan plan) throws IOException {
-        json.writeObjectFieldStart("costs");
-        json.writeArrayFieldStart("stages");
+    private static void addCosts(ObjectNode json, Costs costs, Plan plan) {
+        ArrayNode stages = json.putArray("stages");
         for (int stage = 0; stage < plan.stageCount(); stage++) {
-            json.writeStartObject();
-            json.writeNumberField("stage", stage);
-            json.writeObjectFieldStart("ns");
+            ObjectNode nanos = stages.addObject().put("stage", stage).putObject("ns");
             for (Kind kind : Kind.values()) {
                 if (costs.stages().get(stage).nanos(kind) > 0) {
-                    json.writeNumberField(kind.code(), costs.stages().get(stage).nanos(kind));
+                    nanos.put(kind.code(), costs.stages().get(stage).nanos(kind));
                 }
             }
-            json.writeEndObject();
-            json.writeEndObject();
         }
-        json.writeEndArray();
-        json.writeArrayFieldStart("hops");
-        for (List<Integer> hop : hops(plan)) {
-            json.writeStartObject();
-            json.writeNumberField("from", hop.getFirst());
-            json.writeNumberField("to", hop.getLast());
-            json.writeNumberField("ns", costs.hops().between(hop.getFirst(), hop.getLast()).latencyNanos());
-            json.writeEndObject();
-        }
-        json.writeEndArray();
-        json.writeEndObject();
+        ArrayNode hops = json.putArray("hops");
+        hops(plan).forEach(hop -> hops.addObject().put("from", hop.getFirst()).put("to", hop.getLast()).put("ns",
+                costs.hops().between(hop.getFirst(), hop.getLast()).latencyNanos()));
     }
 
-    /** Returns the pairs of ranks between which messages travel. */
     private static Set<List<Integer>> hops(Plan plan) {
         Set<List<Integer>> hops = new LinkedHashSet<>();
         for (List<Action> row : plan.rows()) {
@@ -237,15 +159,9 @@ public final class StepJson {
         return hops;
     }
 
-    private void write(Message message) throws IOException {
-        json.writeStartObject();
-        json.writeNumberField("from", message.sender());
-        json.writeNumberField("to", message.receiver());
-        json.writeStringField("message", message.send().toString());
-        json.writeNumberField("sent_ns", since(message.handedNanos()));
-        json.writeNumberField("without_credit_ns", message.creditNanos());
-        json.writeNumberField("landed_ns", since(message.landedNanos()));
-        json.writeNumberField("bytes", message.bytes());
-        json.writeEndObject();
+    private void add(ObjectNode json, Message message) {
+        json.put("from", message.sender()).put("to", message.receiver()).put("message", message.send().toString())
+                .put("sent_ns", since(message.handedNanos())).put("without_credit_ns", message.creditNanos())
+                .put("landed_ns", since(message.landedNanos())).put("bytes", message.bytes());
     }
 }
