@@ -18,7 +18,7 @@ import dev.troupe.plan.checkpoint.Checkpoint;
 import dev.troupe.plan.prepare.PreparedRun;
 import dev.troupe.run.TrainingRun;
 import dev.troupe.run.cluster.ClusterRun;
-import dev.troupe.run.cluster.HostNames;
+import dev.troupe.run.cluster.machine.HostNames;
 import dev.troupe.run.news.RunOutcome;
 import java.io.PrintStream;
 import java.nio.file.Path;

@@ -11,7 +11,7 @@ import dev.troupe.config.cluster.NodeSpec;
 import dev.troupe.look.output.EventsFile;
 import dev.troupe.plan.UsageException;
 import dev.troupe.plan.directory.RunDirectory;
-import dev.troupe.run.cluster.MachineDriver;
+import dev.troupe.run.cluster.machine.MachineDriver;
 import dev.troupe.run.cluster.status.NodeStatus;
 import dev.troupe.run.cluster.status.StatusQuery;
 import java.nio.file.Files;

@@ -9,7 +9,7 @@ import dev.troupe.cli.stop.StoppableRun;
 import dev.troupe.cli.watch.Meters;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.RunSpecReader;
-import dev.troupe.look.page.PageServer;
+import dev.troupe.look.page.RunPage;
 import dev.troupe.plan.directory.RunDirectory;
 import dev.troupe.plan.prepare.BuiltInCorpus;
 import dev.troupe.plan.prepare.PreparedRun;
@@ -17,6 +17,7 @@ import dev.troupe.plan.prepare.RunRequest;
 import dev.troupe.protocol.WarmUpReport;
 import dev.troupe.run.TrainingRun;
 import dev.troupe.run.TransportOf;
+import dev.troupe.run.http.PageServer;
 import dev.troupe.run.news.RunListener;
 import dev.troupe.run.news.RunOutcome;
 import dev.troupe.transport.Transport;
@@ -54,7 +55,7 @@ final class TrainCommand implements Callable<Integer> {
                     gradientsOf == null ? OptionalLong.empty() : OptionalLong.of(gradientsOf));
             Meters meters = Meters.on(spec.observe().port());
             try (PreparedRun run = PreparedRun.of(request);
-                    Watched page = new Watched(PageServer.of(run, meters::addTo))) {
+                    Watched page = new Watched(RunPage.serve(run, meters::addTo))) {
                 RunSummary.print(run, output);
                 page.server().ifPresent(server -> output.println("Page: " + server.address()));
                 WarmUpReport warmUp = TrainingRun.warmUp(run);

@@ -35,8 +35,6 @@ class SizeTest {
     private static final Map<String, Integer> LARGE_PACKAGES = Map.of();
     /** Main sources, with their imports. */
     private static final Map<String, Integer> MANY_IMPORTS = Map.of(
-            "runtime/core/src/main/java/dev/troupe/run/cluster/ClusterRun.java", 67,
-            "runtime/core/src/main/java/dev/troupe/run/TrainingRun.java", 45,
             "cli/src/main/java/dev/troupe/cli/ScheduleCommand.java", 37);
     /** Records and constructors, with their components. */
     private static final Map<String, Integer> MANY_COMPONENTS = Map.ofEntries(

@@ -2,8 +2,10 @@ package dev.troupe;
 
 import dev.troupe.look.observe.RunObserver;
 import dev.troupe.look.output.RunJournal;
+import dev.troupe.look.page.RunPage;
 import dev.troupe.plan.prepare.PreparedRun;
 import dev.troupe.run.cluster.Leader;
+import dev.troupe.run.http.Routes;
 import dev.troupe.run.news.RunListener;
 import java.util.List;
 import java.util.Optional;
@@ -43,6 +45,11 @@ final class RunLead implements Leader, AutoCloseable {
     public synchronized TakenOver takeOver() {
         RunJournal opened = RunJournal.takeOver(run, observers, LOG::warn);
         return new TakenOver(begin(opened), opened.earlierSteps());
+    }
+
+    @Override
+    public Routes page() {
+        return new RunPage(run.request().output()).routes();
     }
 
     private RunListener begin(RunJournal opened) {

@@ -6,7 +6,7 @@ import dev.troupe.config.RunSpec;
 import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.cluster.NodeSpec;
 import dev.troupe.engine.provider.InstalledEngines;
-import dev.troupe.look.page.PageServer;
+import dev.troupe.look.page.RunPage;
 import dev.troupe.plan.Version;
 import dev.troupe.plan.directory.RunDirectory;
 import dev.troupe.plan.prepare.BuiltInCorpus;
@@ -17,7 +17,7 @@ import dev.troupe.protocol.WarmUpReport;
 import dev.troupe.run.TrainingRun;
 import dev.troupe.run.TransportOf;
 import dev.troupe.run.cluster.ClusterRun;
-import dev.troupe.run.cluster.HostNames;
+import dev.troupe.run.cluster.machine.HostNames;
 import dev.troupe.run.news.RunListener;
 import dev.troupe.transport.Transport;
 import java.nio.file.Path;
@@ -106,7 +106,7 @@ public final class Troupe {
                         OptionalLong.empty(), false, Optional.empty(), data.text());
                 PreparedRun run = held.add(PreparedRun.of(request));
                 note(run);
-                PageServer.of(run, UnaryOperator.identity())
+                RunPage.serve(run, UnaryOperator.identity())
                         .ifPresent(page -> LOG.info("the page of the run: {}", held.add(page).address()));
                 WarmUpReport warmUp = TrainingRun.warmUp(run);
                 Transport transport = held.add(TransportOf.run(run));

@@ -2,8 +2,8 @@ package dev.troupe.bench.page;
 
 import dev.troupe.bench.MarkdownTable;
 import dev.troupe.bench.Samples;
-import dev.troupe.look.page.PageServer;
 import dev.troupe.look.page.RunPage;
+import dev.troupe.run.http.PageServer;
 import java.io.File;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -50,7 +50,7 @@ public final class RefreshBenchmark implements Callable<Integer> {
     @Override
     public Integer call() {
         RunPage page = new RunPage(run);
-        try (PageServer server = PageServer.open(0, "--port", page, page.routes())) {
+        try (PageServer server = PageServer.open(0, "--port", page.routes())) {
             ChromeDriver browser = browser();
             try {
                 browser.get(server.address().toString());

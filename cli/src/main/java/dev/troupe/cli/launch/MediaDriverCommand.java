@@ -8,7 +8,7 @@ import dev.troupe.config.RunSpec;
 import dev.troupe.config.cluster.NodeSpec;
 import dev.troupe.plan.prepare.OpenedRun;
 import dev.troupe.plan.prepare.PlannedRun;
-import dev.troupe.run.cluster.MachineDriver;
+import dev.troupe.run.cluster.machine.MachineDriver;
 import dev.troupe.transport.driver.SharedDriver;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;

@@ -14,7 +14,7 @@ import dev.troupe.protocol.supervisor.SupervisorCommand;
 import dev.troupe.protocol.supervisor.SupervisorEvent;
 import dev.troupe.protocol.supervisor.SupervisorMachine;
 import dev.troupe.protocol.supervisor.SupervisorSettings;
-import dev.troupe.run.cluster.MachineDriver;
+import dev.troupe.run.cluster.machine.MachineDriver;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -3,9 +3,9 @@ package dev.troupe.cli.page;
 import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.cli.stop.StopRequests;
 import dev.troupe.look.output.RunFile;
-import dev.troupe.look.page.PageServer;
 import dev.troupe.look.page.RunPage;
 import dev.troupe.plan.UsageException;
+import dev.troupe.run.http.PageServer;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -41,7 +41,7 @@ public final class PageCommand implements Callable<Integer> {
         RunPage page = new RunPage(runs.getFirst(),
                 Optional.of(runs).filter(both -> both.size() > 1).map(List::getLast));
         try (StopRequests requests = StopRequests.listen(output, "The page is not served.", StopRequests.PATIENCE);
-                PageServer server = PageServer.open(port, "--port", page, page.routes())) {
+                PageServer server = PageServer.open(port, "--port", page.routes())) {
             Ending ending = new Ending();
             requests.running(ending);
             output.println("Page: " + server.address() + " (until Ctrl-C)");

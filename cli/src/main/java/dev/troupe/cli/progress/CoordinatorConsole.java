@@ -6,11 +6,12 @@ import dev.troupe.cli.stop.StopRequests;
 import dev.troupe.cli.watch.Meters;
 import dev.troupe.look.output.RunEnd;
 import dev.troupe.look.output.RunJournal;
-import dev.troupe.look.page.Routes;
+import dev.troupe.look.page.RunPage;
 import dev.troupe.plan.checkpoint.RunCompanions;
 import dev.troupe.plan.directory.RunDirectory;
 import dev.troupe.plan.prepare.PreparedRun;
 import dev.troupe.run.cluster.Leader;
+import dev.troupe.run.http.Routes;
 import dev.troupe.run.news.RunListener;
 import dev.troupe.run.news.RunOutcome;
 import java.io.PrintStream;
@@ -57,8 +58,8 @@ public final class CoordinatorConsole implements Leader, AutoCloseable {
     }
 
     @Override
-    public Routes addTo(Routes page) {
-        return meters.addTo(page);
+    public Routes page() {
+        return meters.addTo(new RunPage(run.request().output()).routes());
     }
 
     @Override

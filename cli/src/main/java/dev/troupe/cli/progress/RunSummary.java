@@ -12,7 +12,7 @@ import dev.troupe.look.output.MetricsLog;
 import dev.troupe.model.spec.Axis;
 import dev.troupe.plan.prepare.PreparedRun;
 import dev.troupe.plan.prepare.RunData;
-import dev.troupe.run.cluster.MachineDriver;
+import dev.troupe.run.cluster.machine.MachineDriver;
 import dev.troupe.run.cluster.tls.EncryptionRate;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.Replicas;

@@ -1,8 +1,8 @@
 package dev.troupe.cli.watch;
 
 import dev.troupe.look.observe.RunObserver;
-import dev.troupe.look.page.Routes;
 import dev.troupe.metrics.PrometheusText;
+import dev.troupe.run.http.Routes;
 import java.util.List;
 import java.util.Optional;
 

@@ -8,8 +8,8 @@ import dev.troupe.cli.Execution;
 import dev.troupe.cli.FreePorts;
 import dev.troupe.cli.GatedEngineProvider;
 import dev.troupe.cli.GatedEngineProvider.Gate;
-import dev.troupe.look.page.PageServer;
 import dev.troupe.look.page.RunPage;
+import dev.troupe.run.http.PageServer;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
@@ -59,7 +59,7 @@ class PageBrowserTest {
 
     private static PageServer serve(Path run, Optional<Path> other) {
         RunPage page = new RunPage(run, other);
-        return PageServer.open(0, "--port", page, page.routes());
+        return PageServer.open(0, "--port", page.routes());
     }
 
     @Test

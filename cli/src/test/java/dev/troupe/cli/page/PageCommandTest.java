@@ -5,8 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.cli.Execution;
 import dev.troupe.cli.stop.ExitCode;
-import dev.troupe.look.page.PageServer;
 import dev.troupe.look.page.RunPage;
+import dev.troupe.run.http.PageServer;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.net.URI;
@@ -34,7 +34,7 @@ public class PageCommandTest {
         Files.writeString(directory.resolve("run.json"), "{\"schema\":1}");
         requireRefused(List.of("page", directory.toString(), "--port", "65536"), "from 0 to 65535");
         RunPage page = new RunPage(directory);
-        try (PageServer taken = PageServer.open(0, "--port", page, page.routes())) {
+        try (PageServer taken = PageServer.open(0, "--port", page.routes())) {
             requireRefused(List.of("page", directory.toString(), "--port", "" + taken.address().getPort()),
                     "choose another with --port");
         }

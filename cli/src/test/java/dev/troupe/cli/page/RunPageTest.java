@@ -13,9 +13,9 @@ import dev.troupe.cli.FreePorts;
 import dev.troupe.cli.GatedEngineProvider;
 import dev.troupe.cli.GatedEngineProvider.Gate;
 import dev.troupe.cli.stop.ExitCode;
-import dev.troupe.look.page.Answer;
-import dev.troupe.look.page.PageServer;
 import dev.troupe.look.page.RunPage;
+import dev.troupe.run.http.Answer;
+import dev.troupe.run.http.PageServer;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.Socket;
@@ -233,7 +233,7 @@ class RunPageTest {
     void shouldRefuseAPortInUseBeforeTheRunBegins() {
         Path run = directory.resolve("run");
         RunPage page = new RunPage(directory);
-        try (PageServer taken = PageServer.open(0, "--port", page, page.routes())) {
+        try (PageServer taken = PageServer.open(0, "--port", page.routes())) {
             Execution refused = Execution.train(run, settings("observe.port=" + taken.address().getPort()));
             assertEquals(ExitCode.WRONG_REQUEST, refused.exitCode());
             assertEquals(1, refused.errors().lines().count(), refused.errors());
@@ -246,7 +246,7 @@ class RunPageTest {
     @Test
     void shouldAnswerUnderTheNamesOfTheLoopbackAlone() throws Exception {
         RunPage page = new RunPage(directory);
-        try (PageServer server = PageServer.open(0, "--port", page, page.routes());
+        try (PageServer server = PageServer.open(0, "--port", page.routes());
                 Socket socket = new Socket("127.0.0.1", server.address().getPort())) {
             socket.getOutputStream().write("GET /troupe/v1/run HTTP/1.1\r\nHost: evil.example\r\n\r\n".getBytes());
             byte[] begin = socket.getInputStream().readNBytes("HTTP/1.1 403".length());

@@ -8,6 +8,7 @@ import dev.troupe.optimizer.LearningRate;
 import dev.troupe.plan.EmulatedCosts;
 import dev.troupe.plan.ExpectedTimes;
 import dev.troupe.plan.TrainingPlan;
+import dev.troupe.plan.checkpoint.CheckpointStore;
 import dev.troupe.plan.prepare.PlannedRun;
 import dev.troupe.plan.prepare.PreparedRun;
 import dev.troupe.plan.prepare.ResumedState;
@@ -41,7 +42,7 @@ public final class CoordinatorOf {
         int microbatchSize = run.spec().training().microbatchSize();
         CommitSpec commits = run.spec().training().commits();
         return new CoordinatorSetup(settings(run), run.plan(), roster, term, present,
-                new CoordinatorSetup.Files(directory, run.checkpointsFound(), TrainingRun.checkpoints(run, directory),
+                new CoordinatorSetup.Files(directory, run.checkpointsFound(), checkpoints(run, directory),
                         run.planned().leavesWeights() ? commits.checkpointInterval() : Duration.ZERO),
                 new CoordinatorSetup.Patience(run.spec().transport().timeout(), hangTimeout(run), clock),
                 new CoordinatorSetup.Reporting(listener, earlier, OutputPlace.of(run.plan(), run.batches()),
@@ -61,6 +62,12 @@ public final class CoordinatorOf {
                 run.request().continuesInPlace() ? run.stepsDone() : -1, planned.leavesWeights(), plan.places(),
                 planned.recovers() ? run.spec().recovery().mostPerStep() : 0, plan.stepsPerPass(),
                 plan.training().plan().stagesUpdateAlone());
+    }
+
+    static CheckpointStore checkpoints(PreparedRun run, Path directory) {
+        return new CheckpointStore(directory, run.model(), run.engine().settings().products(),
+                run.spec().training().commits().keepCheckpoints(),
+                run.planned().checkpointBytes()).ofReplicas(run.plan().replicas());
     }
 
     private static LearningRate learningRate(LearningRateSpec spec) {

@@ -1,24 +1,16 @@
 package dev.troupe.run;
 
-import com.typesafe.config.Config;
 import dev.troupe.plan.UsageException;
-import dev.troupe.plan.checkpoint.CheckpointStore;
 import dev.troupe.plan.directory.RunDirectory;
 import dev.troupe.plan.error.UserErrors;
 import dev.troupe.plan.prepare.PreparedRun;
 import dev.troupe.protocol.WarmUpReport;
 import dev.troupe.protocol.membership.Roster;
 import dev.troupe.protocol.replica.ReplicaTable;
-import dev.troupe.rank.NodeContext;
 import dev.troupe.rank.bits.GradientDump;
 import dev.troupe.rank.fault.FaultInjector;
-import dev.troupe.rank.fault.FaultyTransport;
 import dev.troupe.rank.fault.ProcessDamage;
 import dev.troupe.rank.group.NodeGroups;
-import dev.troupe.rank.group.RankGroups;
-import dev.troupe.rank.snapshot.CopyRoutes;
-import dev.troupe.rank.snapshot.Snapshots;
-import dev.troupe.rank.trace.Pauses;
 import dev.troupe.run.actor.NodeSetup;
 import dev.troupe.run.actor.TrainingCoordinator;
 import dev.troupe.run.news.EarlierSteps;
@@ -28,7 +20,6 @@ import dev.troupe.run.setup.CoordinatorSetup;
 import dev.troupe.run.setup.Neighbours;
 import dev.troupe.run.setup.RunPosition;
 import dev.troupe.transport.Transport;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -41,7 +32,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
-import org.apache.pekko.Done;
 import org.apache.pekko.actor.typed.ActorSystem;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -58,9 +48,6 @@ public final class TrainingRun {
 
     /** Longer than a coordinator takes to answer a message. */
     private static final Duration UNLED = Duration.ofSeconds(5);
-
-    /** The wait for a rank of a group, in transport timeouts: the rank may still compute. */
-    private static final int GROUP_PATIENCE = 10;
 
     private static final String ONLY_NODE = "node-0";
     /** The term of the coordinator of a run in one process, which never has a successor. */
@@ -131,74 +118,27 @@ public final class TrainingRun {
                         run.plan().gradientWriters()))
                 : Optional.empty();
         Duration timeout = run.spec().transport().timeout();
-        NodeGroups groups = NodeGroups.ofOneNode(run.plan().ranks(), groupDeadline(run));
-        Optional<Snapshots> snapshots = snapshots(run, false);
-        Pauses pauses = new Pauses();
+        NodeParts parts = NodeParts.open(run, deadline -> NodeGroups.ofOneNode(run.plan().ranks(), deadline), false);
         FaultInjector faults = FaultInjector.of(run.spec().faults(), directory.path(), ONLY_NODE, new ProcessDamage());
         NodeSetup node = new NodeSetup(ONLY_NODE, Map.of(), timeout, run.plan().stepsPerPass(), Neighbours.none(),
                 () -> warmUp,
-                path -> context(run, path, faulty(run, transport, faults), groups, snapshots, new CopyRoutes(),
-                        gradients, pauses, faults),
-                transport,
-                () -> {
-                    groups.close();
-                    snapshots.ifPresent(Snapshots::close);
-                    pauses.close();
-                }, new NodeSetup.Reports(position, outcome::complete, Optional.empty()));
+                path -> parts.context(run, path, NodeParts.faulty(run, transport, faults, _ -> true)
+                        .<Transport>map(faulty -> faulty).orElse(transport), gradients, faults),
+                transport, parts::close, new NodeSetup.Reports(position, outcome::complete, Optional.empty()));
         List<Integer> ranks = IntStream.range(0, run.plan().rankCount()).boxed().toList();
         CoordinatorSetup setup = CoordinatorOf.run(run,
                 new Roster(Map.of(ONLY_NODE, ranks), Map.of(), timeout, ReplicaTable.Buddies.NONE), ONLY_TERM,
                 () -> Set.of(ONLY_NODE), directory.path(), faults.clock(System::nanoTime), listener, EarlierSteps.NONE,
                 outcome);
         try {
-            Config config = ActorSystems.ofOneProcess();
+            var config = ActorSystems.ofOneProcess();
             RunActors actors = host.map(system -> RunActors.guest(system, config, node, RunActors.child(setup)))
                     .orElseGet(() -> RunActors.own("troupe", config, node, RunActors.child(setup)));
             return new TrainingRun(actors, outcome, position, run.stepsDone(), position::whyEnded);
         } catch (Exception | Error failure) { // Scala throws checked exceptions past the compiler
-            groups.close();
-            snapshots.ifPresent(Snapshots::close);
+            parts.close();
             throw UserErrors.ofStart("this process", failure);
         }
-    }
-
-    /** Returns the longest wait of a rank for the others of a group. */
-    public static Duration groupDeadline(PreparedRun run) {
-        return run.spec().transport().timeout().multipliedBy(GROUP_PATIENCE);
-    }
-
-    /**
-     * Returns the snapshots from which a node's ranks restart; empty if a failure ends the run.
-     *
-     * @param shares whether other processes of the machine can map them
-     */
-    public static Optional<Snapshots> snapshots(PreparedRun run, boolean shares) {
-        return run.planned().recovers() ? Optional.of(new Snapshots(shares)) : Optional.empty();
-    }
-
-    /** Returns the shared objects of a node's ranks in a run that writes to a directory. */
-    public static NodeContext context(PreparedRun run, Path directory, Transport transport, RankGroups groups,
-            Optional<Snapshots> snapshots, CopyRoutes copies, Optional<GradientDump> gradients, Pauses pauses,
-            FaultInjector faults) {
-        return new NodeContext(run.plan(), new NodeContext.Links(transport, groups),
-                new NodeContext.Devices(run.engine()::open, run.engine()::clock),
-                new NodeContext.Start(run.start().weights(), run.start().resumed(), run.stepsDone()),
-                new NodeContext.Data(run.batches(), run.validation()),
-                new NodeContext.Recovery(snapshots, copies, run.warmsUp()), checkpoints(run, directory), gradients,
-                pauses.watched(), faults);
-    }
-
-    private static Transport faulty(PreparedRun run, Transport transport, FaultInjector faults) {
-        return faults.isIdle()
-                ? transport
-                : new FaultyTransport(transport, run.faultyMessages(), faults, run.plan()::senderOf,
-                        run.plan().training().plan().microbatchesPerStep(), _ -> true);
-    }
-
-    public static CheckpointStore checkpoints(PreparedRun run, Path directory) {
-        return new CheckpointStore(directory, run.model(), run.engine().settings().products(),
-                run.spec().training().commits().keepCheckpoints(),
-                run.planned().checkpointBytes()).ofReplicas(run.plan().replicas());
     }
 
     /** Returns the committed steps that this JVM knows of. */
@@ -240,8 +180,7 @@ public final class TrainingRun {
         try {
             RunOutcome ended = withCause(outcome.get());
             actors.end();
-            CompletableFuture<Done> terminated = actors.whenEnded();
-            terminated.get(SHUTDOWN.toSeconds(), TimeUnit.SECONDS);
+            actors.whenEnded().get(SHUTDOWN.toSeconds(), TimeUnit.SECONDS);
             return ended;
         } catch (InterruptedException interrupted) {
             actors.end();

@@ -1,8 +1,8 @@
 package dev.troupe.metrics;
 
 import dev.troupe.look.observe.RunObserver;
-import dev.troupe.look.page.Answer;
-import dev.troupe.look.page.Routes;
+import dev.troupe.run.http.Answer;
+import dev.troupe.run.http.Routes;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 

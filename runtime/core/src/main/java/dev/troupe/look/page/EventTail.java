@@ -10,11 +10,6 @@ import java.util.List;
  * two seconds. Thread rule: one thread at a time.
  */
 public final class EventTail {
-    /** The interval at which a listener is served. */
-    public static final long LOOK_EVERY_MILLIS = 200;
-
-    public static final int MOST_LISTENERS = 32;
-
     /** The number of earlier events that a new listener receives. */
     private static final int MOST_BEFORE = 200;
     private static final int MOST_AT_ONCE = 100;
@@ -29,10 +24,6 @@ public final class EventTail {
 
     EventTail(RunPage run) {
         this.run = run;
-    }
-
-    public static Answer tooMany() {
-        return Answer.notYet(MOST_LISTENERS + " listeners have the events of this run, and no more may");
     }
 
     /** Returns the events since the last call, as text of the protocol; empty if there are none. */

@@ -1,5 +1,7 @@
 package dev.troupe.look.page;
 
+import dev.troupe.run.http.Answer;
+import dev.troupe.run.http.Routes;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;

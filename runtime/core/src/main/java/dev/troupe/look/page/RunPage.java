@@ -9,7 +9,12 @@ import dev.troupe.look.output.ProcessMemory;
 import dev.troupe.look.output.RunFile;
 import dev.troupe.look.output.StepHead;
 import dev.troupe.look.output.StepJson;
+import dev.troupe.plan.UsageException;
 import dev.troupe.plan.directory.RunDirectory;
+import dev.troupe.plan.prepare.PreparedRun;
+import dev.troupe.run.http.Answer;
+import dev.troupe.run.http.PageServer;
+import dev.troupe.run.http.Routes;
 import dev.troupe.tokenizer.file.JsonDefect;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -20,10 +25,9 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.Deque;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.Set;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
 /**
@@ -32,19 +36,7 @@ import java.util.stream.Stream;
  * any thread.
  */
 public final class RunPage {
-    /** The path of the server-sent events: {@link #tail}. */
     public static final String EVENTS = "/troupe/v1/events";
-
-    /** The headers of every answer. They permit a browser to load only the page's own files. */
-    public static final Map<String, String> HEADERS = Map.of("Cache-Control", "no-store", "X-Content-Type-Options",
-            "nosniff", "Referrer-Policy", "no-referrer", "X-Frame-Options", "DENY", "Content-Security-Policy",
-            "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:;"
-                    + " base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
-    /**
-     * The names of the loopback interface. A request with another name comes from a page of another site that resolves to
-     * it.
-     */
-    public static final Set<String> LOOPBACK = Set.of("localhost", "127.0.0.1", "::1", "[::1]");
 
     private static final int MOST_STEPS = 2_000;
     private static final long LOOK_EVERY_NANOS = 50_000_000;
@@ -87,13 +79,28 @@ public final class RunPage {
         this.lookedNanos = System.nanoTime() - LOOK_EVERY_NANOS;
     }
 
-    /** Returns the paths with the page's own files, without the path of the events. */
+    /**
+     * Serves the page of a run of this process at {@code observe.port}; empty if none is configured.
+     *
+     * @param more adds this process's routes to the run's routes
+     * @throws UsageException if the port is taken
+     */
+    public static Optional<PageServer> serve(PreparedRun run, UnaryOperator<Routes> more) {
+        int port = run.spec().observe().port();
+        return port == 0
+                ? Optional.empty()
+                : Optional.of(PageServer.open(port, "observe.port",
+                        more.apply(new RunPage(run.request().output()).routes())));
+    }
+
+    /** Returns the paths with the page's own files. */
     public Routes routes() {
         return PageFiles.with(Routes.none()).with("/troupe/v1/whatif", this::whatIf)
                 .with("/troupe/v1/compare", _ -> compare())
                 .with("/troupe/v1/run", _ -> run()).with("/troupe/v1/steps", this::steps)
                 .with("/troupe/v1/steps/", this::step).with("/troupe/v1/memory", _ -> memory())
-                .with("/troupe/v1/edges", _ -> edges()).with("/troupe/v1/stack", this::stack);
+                .with("/troupe/v1/edges", _ -> edges()).with("/troupe/v1/stack", this::stack)
+                .withEvents(EVENTS, () -> tail()::next);
     }
 
     /** Returns a tail with the newest events of the run, and all from now on. */

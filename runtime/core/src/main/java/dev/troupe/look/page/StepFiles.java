@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.troupe.look.output.StepHead;
 import dev.troupe.look.output.StepJson;
 import dev.troupe.look.output.StepRecords;
+import dev.troupe.run.http.Answer;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;

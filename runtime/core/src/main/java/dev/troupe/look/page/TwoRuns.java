@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.troupe.look.figure.PairedRatio;
+import dev.troupe.run.http.Answer;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

@@ -2,6 +2,8 @@ package dev.troupe.look.page;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.troupe.run.http.Answer;
+import dev.troupe.run.http.Routes;
 import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanException;

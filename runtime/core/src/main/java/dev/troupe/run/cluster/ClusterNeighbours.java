@@ -5,6 +5,7 @@ import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.cluster.NodeSpec;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.protocol.replica.ReplicaTable;
+import dev.troupe.run.cluster.machine.MachineDriver;
 import dev.troupe.run.setup.Neighbours;
 import dev.troupe.transport.NodeMap;
 import java.util.List;

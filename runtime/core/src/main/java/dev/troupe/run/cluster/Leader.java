@@ -1,6 +1,6 @@
 package dev.troupe.run.cluster;
 
-import dev.troupe.look.page.Routes;
+import dev.troupe.run.http.Routes;
 import dev.troupe.run.news.EarlierSteps;
 import dev.troupe.run.news.RunListener;
 import java.util.List;
@@ -33,8 +33,6 @@ public interface Leader {
     default void loseDevice(String why) {
     }
 
-    /** Returns the routes of a run's page, with more routes for the management port of this process. */
-    default Routes addTo(Routes page) {
-        return page;
-    }
+    /** Returns the routes of the run's page, for the management port of this process. */
+    Routes page();
 }

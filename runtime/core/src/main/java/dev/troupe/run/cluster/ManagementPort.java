@@ -2,12 +2,11 @@ package dev.troupe.run.cluster;
 
 import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.cluster.NodeSpec;
-import dev.troupe.look.page.Answer;
-import dev.troupe.look.page.PageServer;
-import dev.troupe.look.page.Routes;
-import dev.troupe.look.page.RunPage;
 import dev.troupe.run.cluster.status.StatusRoutes;
 import dev.troupe.run.cluster.tls.Certificates;
+import dev.troupe.run.http.Answer;
+import dev.troupe.run.http.PageServer;
+import dev.troupe.run.http.Routes;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -38,10 +37,10 @@ final class ManagementPort {
     /**
      * Opens the port until the actor system ends, with HTTPS if the cluster has certificates.
      *
-     * @param page the paths of the page
+     * @param page the routes of the run's page
      * @throws IOException if the port is taken
      */
-    static void open(ActorSystem system, ClusterSpec cluster, NodeSpec self, RunPage run, Routes page)
+    static void open(ActorSystem system, ClusterSpec cluster, NodeSpec self, Routes page)
             throws IOException {
         Routes all = StatusRoutes.with(page, system).with(ALIVE, _ -> Answer.text(TEXT, "OK"))
                 .with(READY, _ -> MEMBER.contains(Cluster.get(system).selfMember().status())
@@ -49,7 +48,7 @@ final class ManagementPort {
                         : Answer.notYet("the node is no member of the cluster yet"));
         PageServer server = PageServer.open(new InetSocketAddress(self.host(), self.managementPort()),
                 cluster.tls().map(Certificates::server),
-                cluster.tls().isPresent() ? (_, _) -> Optional.empty() : guard(self), run, all);
+                cluster.tls().isPresent() ? (_, _) -> Optional.empty() : guard(self), all);
         system.registerOnTermination(server::close);
     }
 
@@ -61,7 +60,7 @@ final class ManagementPort {
                         + self.host() + ":" + self.managementPort()));
             }
             return !OF_NODE.contains(path)
-                    && !(RunPage.LOOPBACK.contains(self.host()) && RunPage.LOOPBACK.contains(host))
+                    && !(PageServer.LOOPBACK.contains(self.host()) && PageServer.LOOPBACK.contains(host))
                             ? Optional.of(
                                     Answer.forbidden("the page is served under a loopback address, or with cluster.tls;"
                                             + " elsewhere troupe page serves it from the run's directory"))
@@ -75,7 +74,7 @@ final class ManagementPort {
         }
         try {
             InetAddress own = InetAddress.getByName(self.host());
-            return own.isLoopbackAddress() && RunPage.LOOPBACK.contains(host)
+            return own.isLoopbackAddress() && PageServer.LOOPBACK.contains(host)
                     || LITERAL.matcher(host).matches() && own.equals(InetAddress.getByName(host));
         } catch (UnknownHostException _) {
             return false;

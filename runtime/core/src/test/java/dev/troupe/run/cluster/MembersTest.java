@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.typesafe.config.ConfigFactory;
 import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.engine.conformance.share.Dealt;
-import dev.troupe.look.page.Routes;
 import dev.troupe.look.page.RunPage;
 import dev.troupe.run.cluster.liveness.TwoNodes;
 import dev.troupe.run.cluster.status.NodeStatus;
@@ -76,8 +75,8 @@ class MembersTest {
         assertEquals(Set.of("a", "b"), LostNodes.present(a));
         NodeStatus status = NodeStatus.of("a", List.of(0));
         StatusBoard.of(a.classicSystem()).set(status);
-        ManagementPort.open(a.classicSystem(), cluster, cluster.node("a"), new RunPage(Path.of("target")),
-                Routes.none());
+        ManagementPort.open(a.classicSystem(), cluster, cluster.node("a"),
+                new RunPage(Path.of("target")).routes());
         try (StatusQuery query = new StatusQuery(Optional.empty())) {
             Optional<NodeStatus> answer = Optional.empty();
             long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);

@@ -7,13 +7,12 @@ import dev.troupe.config.RunSpecReader;
 import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.cluster.NodeSpec;
 import dev.troupe.config.cluster.TlsSpec;
-import dev.troupe.look.page.Answer;
-import dev.troupe.look.page.PageServer;
-import dev.troupe.look.page.Routes;
 import dev.troupe.look.page.RunPage;
 import dev.troupe.run.cluster.status.NodeStatus;
 import dev.troupe.run.cluster.status.StatusBoard;
 import dev.troupe.run.cluster.status.StatusQuery;
+import dev.troupe.run.http.Answer;
+import dev.troupe.run.http.PageServer;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -60,9 +59,8 @@ class StatusQueryTest {
                         Optional.of(new NodeStatus.Progress(7, 1.25, 640, List.of("stage 1 is a straggler"))),
                         List.of("b"));
                 StatusBoard.of(system.classicSystem()).set(status);
-                RunPage page = new RunPage(directory);
-                ManagementPort.open(system.classicSystem(), cluster, node, page,
-                        page.routes().with("/metrics", _ -> Answer.text(TEXT, "a 1\n")));
+                ManagementPort.open(system.classicSystem(), cluster, node,
+                        new RunPage(directory).routes().with("/metrics", _ -> Answer.text(TEXT, "a 1\n")));
                 assertEquals(status, answer(query, node));
                 requireOwnNames(node);
                 requireHealth(node);
@@ -80,7 +78,7 @@ class StatusQueryTest {
     void shouldGiveUpCallersThatSendHalfARequest() throws Exception {
         RunPage page = new RunPage(directory);
         List<Socket> callers = new ArrayList<>();
-        try (PageServer server = PageServer.open(0, "--port", page, page.routes())) {
+        try (PageServer server = PageServer.open(0, "--port", page.routes())) {
             for (int i = 0; i < 300; i++) {
                 Socket caller = new Socket(InetAddress.getLoopbackAddress(), server.address().getPort());
                 callers.add(caller);
@@ -123,7 +121,7 @@ class StatusQueryTest {
                 StatusQuery strange = new StatusQuery(Optional.of(stranger))) {
             NodeStatus status = NodeStatus.of("a", List.of(0));
             StatusBoard.of(system.classicSystem()).set(status);
-            ManagementPort.open(system.classicSystem(), cluster, node, new RunPage(directory), Routes.none());
+            ManagementPort.open(system.classicSystem(), cluster, node, new RunPage(directory).routes());
             assertEquals(status, answer(query, node));
             assertEquals(Optional.empty(), plain.of(node));
             assertEquals(Optional.empty(), strange.of(node));

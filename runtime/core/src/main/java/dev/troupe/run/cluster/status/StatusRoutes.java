@@ -3,8 +3,8 @@ package dev.troupe.run.cluster.status;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.datatype.jdk8.Jdk8Module;
-import dev.troupe.look.page.Answer;
-import dev.troupe.look.page.Routes;
+import dev.troupe.run.http.Answer;
+import dev.troupe.run.http.Routes;
 import org.apache.pekko.actor.ActorSystem;
 
 /** The route of a node's {@link NodeStatus} on its management port, as JSON. */

@@ -1,4 +1,4 @@
-package dev.troupe.run.cluster;
+package dev.troupe.run.cluster.machine;
 
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.cluster.ClusterSpec;
@@ -56,7 +56,7 @@ public final class MachineDriver {
     }
 
     /** Returns the initial map of nodes from the view of one node. */
-    static NodeMap map(ClusterSpec cluster, TrainingPlan plan, NodeSpec self) {
+    public static NodeMap map(ClusterSpec cluster, TrainingPlan plan, NodeSpec self) {
         return map(cluster, plan, self, cluster.nodeOfRank(), Map.of());
     }
 
@@ -65,7 +65,7 @@ public final class MachineDriver {
      *
      * @param since the epoch of the last change of a node's ranks, by the node's name; unchanged nodes are absent
      */
-    static NodeMap map(ClusterSpec cluster, TrainingPlan plan, NodeSpec self, List<Integer> nodeOfRank,
+    public static NodeMap map(ClusterSpec cluster, TrainingPlan plan, NodeSpec self, List<Integer> nodeOfRank,
             Map<String, Integer> since) {
         List<Endpoint> endpoints = cluster.nodes().stream()
                 .map(node -> new Endpoint(node.host(), node.dataPort())).toList();
@@ -135,7 +135,7 @@ public final class MachineDriver {
     }
 
     /** Finds the driver of a run on a node's machine, as {@link #find(ClusterSpec, NodeSpec, Path, Supplier)}. */
-    static Optional<SharedDriver> find(PlannedRun run, NodeSpec self) {
+    public static Optional<SharedDriver> find(PlannedRun run, NodeSpec self) {
         ClusterSpec cluster = run.spec().cluster().orElseThrow();
         return find(cluster, self, directory(run.spec(), cluster, self.host()), () -> start(run, self.host()));
     }

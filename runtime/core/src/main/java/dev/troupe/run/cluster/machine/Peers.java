@@ -1,4 +1,4 @@
-package dev.troupe.run.cluster;
+package dev.troupe.run.cluster.machine;
 
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.protocol.Edge;

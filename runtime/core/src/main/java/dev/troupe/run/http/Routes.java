@@ -1,11 +1,13 @@
-package dev.troupe.look.page;
+package dev.troupe.run.http;
 
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
+import java.util.function.Supplier;
 
 /** The paths of a server, each with its handler. Immutable. Thread rule: any thread. */
 public final class Routes {
@@ -62,13 +64,15 @@ public final class Routes {
     }
 
     private final Map<String, Resource> resources;
+    private final Map<String, Supplier<Supplier<String>>> events;
 
-    private Routes(Map<String, Resource> resources) {
+    private Routes(Map<String, Resource> resources, Map<String, Supplier<Supplier<String>>> events) {
         this.resources = resources;
+        this.events = events;
     }
 
     public static Routes none() {
-        return new Routes(Map.of());
+        return new Routes(Map.of(), Map.of());
     }
 
     /**
@@ -79,7 +83,22 @@ public final class Routes {
     public Routes with(String path, Resource resource) {
         Map<String, Resource> more = new LinkedHashMap<>(resources);
         more.put(path, resource);
-        return new Routes(more);
+        return new Routes(more, events);
+    }
+
+    /**
+     * Returns these routes and a path of server-sent events.
+     *
+     * @param listener makes the tail of a new listener; each call of a tail returns the text of the events since the call
+     *        before, which is empty if there are none
+     */
+    public Routes withEvents(String path, Supplier<Supplier<String>> listener) {
+        return new Routes(resources, Map.of(path, listener));
+    }
+
+    /** Returns a tail of the events at a path; empty if it has none. */
+    Optional<Supplier<String>> events(String path) {
+        return Optional.ofNullable(events.get(path)).map(Supplier::get);
     }
 
     /**

@@ -1,4 +1,4 @@
-package dev.troupe.run.cluster;
+package dev.troupe.run.cluster.machine;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 

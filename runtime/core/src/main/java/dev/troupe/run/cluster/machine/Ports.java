@@ -1,4 +1,4 @@
-package dev.troupe.run.cluster;
+package dev.troupe.run.cluster.machine;
 
 import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.cluster.NodeSpec;
@@ -19,7 +19,7 @@ public final class Ports {
      *
      * @throws UsageException if a port is taken
      */
-    static void requireFree(ClusterSpec cluster, NodeSpec self) {
+    public static void requireFree(ClusterSpec cluster, NodeSpec self) {
         requireTcp(self, "control-port", self.controlPort());
         requireTcp(self, "data-port", self.dataPort());
         if (self.managementPort() > 0) {

@@ -1,11 +1,10 @@
-package dev.troupe.look.page;
+package dev.troupe.run.http;
 
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import com.sun.net.httpserver.HttpsConfigurator;
 import com.sun.net.httpserver.HttpsServer;
 import dev.troupe.plan.UsageException;
-import dev.troupe.plan.prepare.PreparedRun;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;
@@ -13,16 +12,18 @@ import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.UnaryOperator;
+import java.util.function.Supplier;
 import javax.net.ssl.SSLContext;
 
 /**
- * The HTTP server of a process, for {@link Routes} and the events of a run. It is read-only and accepts only GET. Thread
+ * The HTTP server of a process, for {@link Routes}. It is read-only and accepts only GET. Thread
  * rule: any thread.
  */
 public final class PageServer implements AutoCloseable {
@@ -37,7 +38,21 @@ public final class PageServer implements AutoCloseable {
         Optional<Answer> refusal(String host, String path);
     }
 
+    /** The headers of every answer. They permit a browser to load only the page's own files. */
+    private static final Map<String, String> HEADERS = Map.of("Cache-Control", "no-store", "X-Content-Type-Options",
+            "nosniff", "Referrer-Policy", "no-referrer", "X-Frame-Options", "DENY", "Content-Security-Policy",
+            "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:;"
+                    + " base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
+    /**
+     * The names of the loopback interface. A request with another name comes from a page of another site that resolves to
+     * it.
+     */
+    public static final Set<String> LOOPBACK = Set.of("localhost", "127.0.0.1", "::1", "[::1]");
+
     private static final int NOT_ALLOWED = 405;
+    private static final int MOST_LISTENERS = 32;
+    /** The interval at which a listener is served. */
+    private static final long LOOK_EVERY_NANOS = 200_000_000;
 
     static {
         // The JDK's server has no limits of its own: callers that send a request byte by byte would hold threads and file
@@ -48,29 +63,15 @@ public final class PageServer implements AutoCloseable {
 
     private final HttpServer server;
     private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
-    private final Semaphore listeners = new Semaphore(EventTail.MOST_LISTENERS);
+    private final Semaphore listeners = new Semaphore(MOST_LISTENERS);
     private final Guard guard;
     private final Routes routes;
-    private final RunPage run;
     private volatile boolean isClosed;
 
-    private PageServer(HttpServer server, Guard guard, RunPage run, Routes routes) {
+    private PageServer(HttpServer server, Guard guard, Routes routes) {
         this.server = server;
         this.guard = guard;
-        this.run = run;
         this.routes = routes;
-    }
-
-    /**
-     * Opens {@code observe.port} for a run of this process; empty if none is configured.
-     *
-     * @param more adds this process's routes to the run's routes
-     * @throws UsageException if the port is taken
-     */
-    public static Optional<PageServer> of(PreparedRun run, UnaryOperator<Routes> more) {
-        int port = run.spec().observe().port();
-        RunPage page = new RunPage(run.request().output());
-        return port == 0 ? Optional.empty() : Optional.of(open(port, "observe.port", page, more.apply(page.routes())));
     }
 
     /**
@@ -78,17 +79,16 @@ public final class PageServer implements AutoCloseable {
      *
      * @param port 0: a free one
      * @param key the option that chooses another port, for the sentence
-     * @param routes all paths except the events
      * @throws UsageException if the port is taken
      */
-    public static PageServer open(int port, String key, RunPage run, Routes routes) {
+    public static PageServer open(int port, String key, Routes routes) {
         try {
             InetSocketAddress address = new InetSocketAddress(InetAddress.getByName("127.0.0.1"), port);
             HttpServer server = HttpServer.create(address, 0);
             String own = "http://127.0.0.1:" + server.getAddress().getPort() + "/";
-            return start(server, (host, _) -> RunPage.LOOPBACK.contains(host)
+            return start(server, (host, _) -> LOOPBACK.contains(host)
                     ? Optional.empty()
-                    : Optional.of(Answer.forbidden("the page is for this machine alone: open " + own)), run, routes);
+                    : Optional.of(Answer.forbidden("the page is for this machine alone: open " + own)), routes);
         } catch (IOException taken) {
             throw new UsageException("cannot serve the page on 127.0.0.1:" + port + " (" + taken.getMessage()
                     + "); see that nothing else has the port, or choose another with " + key, taken);
@@ -99,21 +99,20 @@ public final class PageServer implements AutoCloseable {
      * Opens an address.
      *
      * @param tls present for HTTPS
-     * @param routes all paths except the events
      * @throws IOException if the address is taken
      */
-    public static PageServer open(InetSocketAddress address, Optional<SSLContext> tls, Guard guard, RunPage run,
-            Routes routes) throws IOException {
+    public static PageServer open(InetSocketAddress address, Optional<SSLContext> tls, Guard guard, Routes routes)
+            throws IOException {
         if (tls.isEmpty()) {
-            return start(HttpServer.create(address, 0), guard, run, routes);
+            return start(HttpServer.create(address, 0), guard, routes);
         }
         HttpsServer server = HttpsServer.create(address, 0);
         server.setHttpsConfigurator(new HttpsConfigurator(tls.get()));
-        return start(server, guard, run, routes);
+        return start(server, guard, routes);
     }
 
-    private static PageServer start(HttpServer server, Guard guard, RunPage run, Routes routes) {
-        PageServer page = new PageServer(server, guard, run, routes);
+    private static PageServer start(HttpServer server, Guard guard, Routes routes) {
+        PageServer page = new PageServer(server, guard, routes);
         server.setExecutor(page.threads);
         server.createContext("/", page::handle);
         server.start();
@@ -127,7 +126,7 @@ public final class PageServer implements AutoCloseable {
 
     private void handle(HttpExchange exchange) throws IOException {
         try (exchange) {
-            RunPage.HEADERS.forEach(exchange.getResponseHeaders()::set);
+            HEADERS.forEach(exchange.getResponseHeaders()::set);
             String path = exchange.getRequestURI().getPath();
             Optional<Answer> refusal = guard.refusal(host(exchange), path);
             if (refusal.isPresent()) {
@@ -135,10 +134,13 @@ public final class PageServer implements AutoCloseable {
             } else if (!exchange.getRequestMethod().equals("GET")) {
                 exchange.getResponseHeaders().set("Allow", "GET");
                 exchange.sendResponseHeaders(NOT_ALLOWED, -1);
-            } else if (path.equals(RunPage.EVENTS)) {
-                send(exchange);
             } else {
-                answer(exchange, routes.answer(path, exchange.getRequestURI().getRawQuery()));
+                Optional<Supplier<String>> events = routes.events(path);
+                if (events.isPresent()) {
+                    send(exchange, events.get());
+                } else {
+                    answer(exchange, routes.answer(path, exchange.getRequestURI().getRawQuery()));
+                }
             }
         }
     }
@@ -158,23 +160,23 @@ public final class PageServer implements AutoCloseable {
      * Sends the events of the run until the listener closes the connection. That is noticed soon, since the state is sent at
      * least every two seconds.
      */
-    private void send(HttpExchange exchange) throws IOException {
+    private void send(HttpExchange exchange, Supplier<String> events) throws IOException {
         if (!listeners.tryAcquire()) {
-            answer(exchange, EventTail.tooMany());
+            answer(exchange, Answer
+                    .notYet(MOST_LISTENERS + " listeners have the events of this run, and no more may"));
             return;
         }
         try {
             exchange.getResponseHeaders().set("Content-Type", "text/event-stream");
             exchange.sendResponseHeaders(200, 0);
-            EventTail tail = run.tail();
             OutputStream out = exchange.getResponseBody();
             while (!isClosed) {
-                String text = tail.next();
+                String text = events.get();
                 if (!text.isEmpty()) {
                     out.write(text.getBytes(StandardCharsets.UTF_8));
                     out.flush();
                 }
-                LockSupport.parkNanos(EventTail.LOOK_EVERY_MILLIS * 1_000_000);
+                LockSupport.parkNanos(LOOK_EVERY_NANOS);
             }
         } finally {
             listeners.release();

@@ -1,4 +1,4 @@
-package dev.troupe.look.page;
+package dev.troupe.run.http;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
@@ -12,7 +12,7 @@ import java.nio.charset.StandardCharsets;
 public record Answer(int status, String type, byte[] body) {
     public static final String JSON = "application/json";
 
-    static final int OK = 200;
+    public static final int OK = 200;
     private static final int BAD_REQUEST = 400;
     private static final int FORBIDDEN = 403;
     private static final int NOT_FOUND = 404;

@@ -1,4 +1,4 @@
-package dev.troupe.run.cluster;
+package dev.troupe.run.cluster.machine;
 
 import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.plan.UsageException;
