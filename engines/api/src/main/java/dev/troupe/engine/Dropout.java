@@ -1,5 +1,7 @@
 package dev.troupe.engine;
 
+import dev.troupe.engine.random.Philox;
+
 /**
  * The dropout of one tensor (Srivastava et al. 2014). A pure function of these numbers and of an element's place decides
  * which elements become zero, so that engine, threads and layout of the run do not matter. The other elements are divided by

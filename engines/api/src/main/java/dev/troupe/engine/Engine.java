@@ -26,6 +26,7 @@ public interface Engine
             NormKernels,
             AttentionKernels,
             TokenKernels,
+            RoutingKernels,
             ElementwiseKernels,
             OptimizerKernels,
             AutoCloseable {

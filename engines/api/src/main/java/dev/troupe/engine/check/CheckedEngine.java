@@ -13,7 +13,7 @@ import dev.troupe.engine.Tensor;
  *
  * <p>Thread rule: as of {@link Engine}; tensors may also be allocated and closed on any thread.
  */
-public class CheckedEngine extends CheckedTokens {
+public class CheckedEngine extends CheckedRouting {
     /** A checked engine over another, which is closed with it and which nobody else may call. */
     public CheckedEngine(Engine engine) {
         super(engine);

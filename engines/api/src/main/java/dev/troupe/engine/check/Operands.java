@@ -3,6 +3,7 @@ package dev.troupe.engine.check;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
+import java.util.List;
 import java.util.Locale;
 
 /**
@@ -64,6 +65,44 @@ final class Operands {
 
     CheckedTensor ids(String name, Tensor tensor, int size) {
         return ofSize(name, ofType(name, tensor, DataType.INT32), size);
+    }
+
+    CheckedTensor ids(String name, Tensor tensor) {
+        CheckedTensor own = ofType(name, tensor, DataType.INT32);
+        if (own.shape().rank() != 1) {
+            throw misfit(name, "must have one dimension", own);
+        }
+        return own;
+    }
+
+    /** INT32 numbers, a row for each row of an activation. */
+    CheckedTensor choices(String name, Tensor tensor) {
+        return ofTwoDimensions(name, ofType(name, tensor, DataType.INT32));
+    }
+
+    /** The same for {@code rows} rows with at most as many choices as experts. */
+    CheckedTensor choices(String name, Tensor tensor, int rows, int experts) {
+        CheckedTensor own = choices(name, tensor);
+        if (own.size(0) != rows || own.size(1) > experts) {
+            throw misfit(name, String.format(Locale.ROOT, "must be INT32 [%d x at most %d]", rows, experts), own);
+        }
+        return own;
+    }
+
+    /** The number of experts with these matrices. */
+    int experts(List<Tensor> matrices) {
+        if (matrices.isEmpty()) {
+            throw new IllegalArgumentException(method + ": there must be a matrix of at least one expert");
+        }
+        return matrices.size();
+    }
+
+    CheckedTensor floatMatrix(String name, Tensor tensor) {
+        return ofTwoDimensions(name, floats(name, tensor));
+    }
+
+    CheckedTensor floatMatrix(String name, Tensor tensor, int rows, int columns) {
+        return ofSizes(name, floats(name, tensor), rows, columns);
     }
 
     /** FLOAT64 numbers in one dimension, with an element of this index, outside the tensor that is added up. */

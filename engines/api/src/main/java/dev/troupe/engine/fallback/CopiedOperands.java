@@ -12,6 +12,7 @@ import java.util.Map;
 final class CopiedOperands implements HostOperands {
     private final Memory memory;
     private final Map<Tensor, double[]> outputs = new LinkedHashMap<>();
+    private final Map<Tensor, int[]> idOutputs = new LinkedHashMap<>();
 
     CopiedOperands(Memory memory) {
         this.memory = memory;
@@ -47,6 +48,11 @@ final class CopiedOperands implements HostOperands {
     }
 
     @Override
+    public int[] idsOutput(Tensor output) {
+        return idOutputs.computeIfAbsent(output, of -> new int[Math.toIntExact(of.shape().elementCount())]);
+    }
+
+    @Override
     public double[] changed(Tensor output) {
         return outputs.computeIfAbsent(output, this::read);
     }
@@ -63,6 +69,14 @@ final class CopiedOperands implements HostOperands {
             }
         });
         outputs.clear();
+        idOutputs.forEach((output, ids) -> {
+            try (Arena arena = Arena.ofConfined()) {
+                MemorySegment bytes = arena.allocate(output.byteCount(), Integer.BYTES);
+                HostNumbers.store(ids, 0, bytes);
+                memory.copyFromHost(bytes, output, 0);
+            }
+        });
+        idOutputs.clear();
     }
 
     private static double[] arrayFor(Tensor tensor) {

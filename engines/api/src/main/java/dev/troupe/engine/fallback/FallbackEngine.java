@@ -17,5 +17,6 @@ public interface FallbackEngine
             FallbackNorms,
             FallbackAttention,
             FallbackTokens,
+            FallbackRouting,
             FallbackOptimizers {
 }

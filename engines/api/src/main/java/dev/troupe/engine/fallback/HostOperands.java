@@ -16,6 +16,9 @@ public interface HostOperands {
     /** An array for an output that the kernel overwrites completely; its initial contents are arbitrary. */
     double[] output(Tensor output);
 
+    /** An array for an output of integers that the kernel overwrites completely; its initial contents are arbitrary. */
+    int[] idsOutput(Tensor output);
+
     /** The numbers of an output that the kernel adds to, or changes in part. */
     double[] changed(Tensor output);
 

@@ -8,6 +8,7 @@ import dev.troupe.engine.TooManyElementsException;
 import dev.troupe.engine.fallback.FallbackEngine;
 import dev.troupe.engine.fallback.HostOperands;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
@@ -98,6 +99,18 @@ public abstract class StructuralEngine implements FallbackEngine {
     @Override
     public final void linear(Tensor x, Tensor weight, boolean transposeWeight, Tensor bias, Tensor y) {
         work(Kernel.LINEAR, Cost.Product.of(weight, transposeWeight, y));
+    }
+
+    /** Every expert may have all rows. */
+    @Override
+    public final void segmentMatmul(Tensor x, Tensor segments, List<Tensor> weights, boolean transposeWeights,
+            Tensor y) {
+        weights.forEach(weight -> work(Kernel.SEGMENT_MATMUL, Cost.Product.of(weight, transposeWeights, y)));
+    }
+
+    @Override
+    public final void segmentMatmulBackward(Tensor dy, Tensor x, Tensor segments, List<Tensor> dWeights) {
+        dWeights.forEach(dWeight -> work(Kernel.SEGMENT_MATMUL_BACKWARD, Cost.Product.of(x, false, dWeight)));
     }
 
     @Override

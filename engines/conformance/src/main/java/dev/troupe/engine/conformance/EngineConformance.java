@@ -310,7 +310,8 @@ public abstract class EngineConformance extends JoinedConformance {
         List<KernelCase> all = known.get();
         if (all == null) {
             all = Stream.of(ElementwiseCases.all(), MatrixCases.all(), NormCases.all(), RmsNormCases.all(),
-                    AttentionCases.all(), GroupedAttentionCases.all(), VocabularyCases.all()).flatMap(List::stream)
+                    AttentionCases.all(), GroupedAttentionCases.all(), VocabularyCases.all(), RoutingCases.all())
+                    .flatMap(List::stream)
                     .toList();
             known = new SoftReference<>(all);
         }

@@ -122,7 +122,17 @@ record KernelCase(String kernelName, String variant, List<Operand> operands, Cal
         }
 
         Builder ids(String name, double[] ids) {
-            return add(name, Operand.Role.INPUT, engine -> Shape.of(ids.length), Operand.Elements.INTEGERS, ids, null);
+            return ids(name, ids, ids.length);
+        }
+
+        Builder ids(String name, double[] ids, int... sizes) {
+            return add(name, Operand.Role.INPUT, engine -> Shape.of(sizes), Operand.Elements.INTEGERS, ids, null);
+        }
+
+        /** INT32 numbers that the call writes. */
+        Builder idsOutput(String name, int... sizes) {
+            return add(name, Operand.Role.OUTPUT, engine -> Shape.of(sizes), Operand.Elements.INTEGERS, null,
+                    (truth, i) -> 0);
         }
 
         /** Replaces every third of the ids named last, from an index on. */

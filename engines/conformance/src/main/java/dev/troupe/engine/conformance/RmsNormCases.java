@@ -21,7 +21,7 @@ final class RmsNormCases {
                 int c = groupsAndSize[1];
                 cases.add(forward(n, g, c, false));
                 cases.add(forward(n, g, c, true));
-                for (Into into : Into.values()) {
+                for (NormCases.Into into : NormCases.Into.values()) {
                     cases.add(backwardInput(n, g, c, into));
                     cases.add(backward(n, g, c, into));
                 }
@@ -50,20 +50,20 @@ final class RmsNormCases {
                 .run((engine, t) -> engine.rmsNorm(t[4], t[3], t[0], EPSILON, t[1], t[2]));
     }
 
-    private static KernelCase backwardInput(int n, int g, int c, Into into) {
+    private static KernelCase backwardInput(int n, int g, int c, NormCases.Into into) {
         KernelCase.Builder builder = KernelCase.of("rmsNormBackwardInput", "N %d G %d C %d%s", n, g, c, into.words);
         double[] x = builder.gaussian(n * g * c);
         builder.input("x", x, n, g * c).input("gamma", c).input("reciprocalRoot", reciprocals(x, c), n * g);
         return into.operands(builder, inputGradient(c, into), n, g * c).run((engine, t) -> engine.rmsNormBackwardInput(
-                t[3], t[0], t[1], t[2], t[into.dx(3)], into == Into.DX_ADDED));
+                t[3], t[0], t[1], t[2], t[into.dx(3)], into == NormCases.Into.DX_ADDED));
     }
 
-    private static Tolerance inputGradient(int c, Into into) {
+    private static Tolerance inputGradient(int c, NormCases.Into into) {
         Function<Truth, double[]> products = truth -> NormCases.rowMeans(truth, c,
                 i -> NormCases.gradient(truth, i, c) * normalized(truth, i, c));
         return (truth, i) -> {
             double r = truth.before("reciprocalRoot")[i / c];
-            double added = into == Into.DX_ADDED ? Math.abs(truth.before("dx")[i]) : 0;
+            double added = into == NormCases.Into.DX_ADDED ? Math.abs(truth.before("dx")[i]) : 0;
             return Tolerance.ofTerms(c) * (r * (NormCases.gradient(truth, i, c)
                     + normalized(truth, i, c) * truth.derived(products)[i / c]) + added);
         };
@@ -87,22 +87,22 @@ final class RmsNormCases {
         };
     }
 
-    private static KernelCase backward(int n, int g, int c, Into into) {
+    private static KernelCase backward(int n, int g, int c, NormCases.Into into) {
         KernelCase.Builder builder = KernelCase.of("rmsNormBackward", "N %d G %d C %d%s", n, g, c, into.words);
         double[] x = builder.gaussian(n * g * c);
         builder.input("x", x, n, g * c).input("gamma", c).input("reciprocalRoot", reciprocals(x, c), n * g)
                 .changed("dGamma", gammaGradient(n * g, c), c);
         return into.operands(builder, inputGradient(c, into), n, g * c).run((engine, t) -> engine.rmsNormBackward(t[4],
-                t[0], t[1], t[2], t[into.dx(4)], into == Into.DX_ADDED, t[3]));
+                t[0], t[1], t[2], t[into.dx(4)], into == NormCases.Into.DX_ADDED, t[3]));
     }
 
     static List<JoinedConformance.Joined> joined() {
         List<JoinedConformance.Joined> cases = new ArrayList<>();
         for (int[] sizes : new int[][]{{1, 3, 2}, {17, 5, 16}, {97, 2, 96}, {40, 1, 776}}) {
-            for (Into into : Into.values()) {
+            for (NormCases.Into into : NormCases.Into.values()) {
                 cases.add(new JoinedConformance.Joined(backward(sizes[0], sizes[1], sizes[2], into), (engine, t) -> {
                     engine.rmsNormBackwardWeight(t[4], t[0], t[2], t[3]);
-                    engine.rmsNormBackwardInput(t[4], t[0], t[1], t[2], t[into.dx(4)], into == Into.DX_ADDED);
+                    engine.rmsNormBackwardInput(t[4], t[0], t[1], t[2], t[into.dx(4)], into == NormCases.Into.DX_ADDED);
                 }));
             }
         }

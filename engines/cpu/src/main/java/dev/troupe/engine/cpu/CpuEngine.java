@@ -13,6 +13,7 @@ import dev.troupe.engine.cpu.kernel.Gelu;
 import dev.troupe.engine.cpu.kernel.Rotary;
 import dev.troupe.engine.cpu.library.BfloatUnits;
 import dev.troupe.engine.cpu.library.NativeHeap;
+import dev.troupe.engine.cpu.loop.Lanes;
 import dev.troupe.engine.cpu.memory.CpuTensor;
 import dev.troupe.engine.cpu.product.MatrixProduct;
 import dev.troupe.engine.cpu.product.NarrowProducts;
@@ -32,7 +33,7 @@ import java.util.stream.Stream;
  * <p>Thread rule: as of {@link Engine}; tensors may also be allocated, copied and closed on any thread. A kernel runs on
  * the calling thread and, if the engine has more than one, on helpers that sleep between kernels.
  */
-public final class CpuEngine extends RowKernels {
+public final class CpuEngine extends RoutingRows {
     private final MatrixProduct products;
     /** Of each member of the pool, for attention on units of bfloat16; none without units. */
     private final List<NarrowProducts> narrowProducts;
@@ -100,6 +101,36 @@ public final class CpuEngine extends RowKernels {
                         Gelu.forward(pre, out, (long) row * m + firstColumn, columns, scratch.of(member));
                     }
                 });
+    }
+
+    @Override
+    public void segmentMatmul(Tensor x, Tensor segments, List<Tensor> weights, boolean transposeWeights, Tensor y) {
+        CpuTensor in = CpuTensor.of(x);
+        CpuTensor out = CpuTensor.changing(y);
+        long first = CpuTensor.of(segments).address();
+        for (int expert = 0; expert < weights.size(); expert++) {
+            int from = Lanes.getInt(first, expert);
+            int count = Lanes.getInt(first, expert + 1) - from;
+            if (count > 0) {
+                products.multiply(CpuTensor.rows(in, from, count), false, CpuTensor.of(weights.get(expert)),
+                        transposeWeights, CpuTensor.rows(out, from, count), in.size(1), false, 0, null);
+            }
+        }
+    }
+
+    @Override
+    public void segmentMatmulBackward(Tensor dy, Tensor x, Tensor segments, List<Tensor> dWeights) {
+        CpuTensor dOut = CpuTensor.of(dy);
+        CpuTensor in = CpuTensor.of(x);
+        long first = CpuTensor.of(segments).address();
+        for (int expert = 0; expert < dWeights.size(); expert++) {
+            int from = Lanes.getInt(first, expert);
+            int count = Lanes.getInt(first, expert + 1) - from;
+            if (count > 0) {
+                products.multiply(CpuTensor.rows(dOut, from, count), true, CpuTensor.rows(in, from, count), false,
+                        CpuTensor.changing(dWeights.get(expert)), count, true, 0, null);
+            }
+        }
     }
 
     @Override

@@ -97,6 +97,13 @@ final class ReferenceKernels implements FallbackEngine {
         }
 
         @Override
+        public int[] idsOutput(Tensor output) {
+            ReferenceTensor own = ReferenceTensor.of(output);
+            written.add(own);
+            return own.ints();
+        }
+
+        @Override
         public double[] changed(Tensor output) {
             ReferenceTensor own = ReferenceTensor.of(output);
             written.add(own);

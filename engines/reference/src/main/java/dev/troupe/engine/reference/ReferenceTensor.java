@@ -64,7 +64,7 @@ final class ReferenceTensor extends EngineTensor {
         return floats;
     }
 
-    /** The array of the integers, which kernels do not write. */
+    /** The array of the integers; a kernel calls {@link #settle} after it has written it. */
     int[] ints() {
         return ints;
     }
@@ -88,6 +88,12 @@ final class ReferenceTensor extends EngineTensor {
 
     /** Rounds the float64 results of a kernel to the type of this tensor, and copies a range into its buffer. */
     void settle() {
+        if (dataType == DataType.INT32) {
+            if (buffer != this) {
+                System.arraycopy(ints(), 0, buffer.ints(), start, ints.length);
+            }
+            return;
+        }
         HostNumbers.round(dataType, floats());
         if (buffer != this) {
             System.arraycopy(floats(), 0, buffer.floats(), start, floats.length);

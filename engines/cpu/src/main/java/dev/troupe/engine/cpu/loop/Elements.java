@@ -50,4 +50,15 @@ public final class Elements {
             Lanes.set(target, i, Lanes.get(target, i) * factor);
         }
     }
+
+    /** sum += factor addend. */
+    public static void addScaled(long addend, float factor, long sum, int count) {
+        int whole = Lanes.whole(count);
+        for (int i = 0; i < whole; i += Lanes.COUNT) {
+            Lanes.store(Lanes.load(addend, i).mul(factor).add(Lanes.load(sum, i)), sum, i);
+        }
+        for (int i = whole; i < count; i++) {
+            Lanes.set(sum, i, Lanes.get(addend, i) * factor + Lanes.get(sum, i));
+        }
+    }
 }

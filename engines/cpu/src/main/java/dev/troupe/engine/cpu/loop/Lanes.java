@@ -93,6 +93,10 @@ public final class Lanes {
         return MEMORY.get(ValueLayout.JAVA_INT, address + 4L * index);
     }
 
+    public static void setInt(long address, int index, int value) {
+        MEMORY.set(ValueLayout.JAVA_INT, address + 4L * index, value);
+    }
+
     /**
      * The sum of a stored vector: even and odd lanes, each in order. {@code reduceLanes} may add in another order after its
      * caller is compiled, but the same call must give the same bytes; and an address as argument costs nothing if the

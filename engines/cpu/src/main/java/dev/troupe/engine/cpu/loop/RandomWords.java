@@ -1,7 +1,7 @@
 package dev.troupe.engine.cpu.loop;
 
 import dev.troupe.engine.Dropout;
-import dev.troupe.engine.Philox;
+import dev.troupe.engine.random.Philox;
 import jdk.incubator.vector.LongVector;
 import jdk.incubator.vector.VectorMask;
 import jdk.incubator.vector.VectorOperators;

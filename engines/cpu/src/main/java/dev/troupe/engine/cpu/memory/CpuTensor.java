@@ -45,6 +45,12 @@ public final class CpuTensor extends EngineTensor {
         return new CpuTensor(buffer, 0, shape, false);
     }
 
+    /** Some rows of a matrix with contents that change from use to use. */
+    public static CpuTensor rows(CpuTensor matrix, int first, int count) {
+        int columns = matrix.size(1);
+        return new CpuTensor(matrix, (long) first * columns, Shape.of(count, columns), false);
+    }
+
     private CpuTensor(CpuTensor buffer, long first, Shape shape, boolean keepsCopies) {
         super(buffer.dataType, shape);
         this.owner = buffer.owner;

@@ -1,4 +1,4 @@
-package dev.troupe.engine;
+package dev.troupe.engine.random;
 
 /**
  * Philox4x32-10 (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3"): four random words from a counter of
@@ -22,12 +22,12 @@ public final class Philox {
     private int word3;
 
     /** A generator with this key, its low word first. */
-    Philox(long key) {
+    public Philox(long key) {
         this.firstKey = (int) key;
         this.secondKey = (int) (key >>> 32);
     }
 
-    void generate(int counter0, int counter1, int counter2, int counter3) {
+    public void generate(int counter0, int counter1, int counter2, int counter3) {
         int c0 = counter0;
         int c1 = counter1;
         int c2 = counter2;
@@ -51,7 +51,7 @@ public final class Philox {
     }
 
     /** One of the four words that were made last, 0 to 3. */
-    int word(int index) {
+    public int word(int index) {
         return switch (index) {
             case 0 -> word0;
             case 1 -> word1;

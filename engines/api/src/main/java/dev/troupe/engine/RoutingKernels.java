@@ -1,0 +1,98 @@
+package dev.troupe.engine;
+
+import java.util.List;
+
+/**
+ * Kernels of mixtures of experts (Shazeer et al. 2017): the choice of experts for each row, rows sorted by expert and back,
+ * and products with the matrices of the experts. The contract of every kernel is {@link Engine}'s. Letters: N rows, E
+ * experts, k choices of a row, R = N k choices in all, C, K and M any size.
+ *
+ * <p>Sorted rows: expert e has the rows {@code segments[e]} to {@code segments[e + 1] - 1} of R, perhaps none. All tables of
+ * a choice come from {@link #route} and {@link #routingTables}; their contents are not checked.
+ */
+public interface RoutingKernels {
+    /**
+     * Chooses experts by the softmax of the logits: {@code chosen[n]} are the k experts of the highest scores, the highest
+     * first, and of equal ones the lower index first.
+     *
+     * @param logits float tensor [N x E]
+     * @param normalized whether the weights of a row are divided by their sum
+     * @param scores float tensor [N x E]: the softmax of each row
+     * @param chosen INT32 [N x k], k at most E
+     * @param weights float tensor [N x k]: the scores of the chosen experts
+     */
+    void route(Tensor logits, boolean normalized, Tensor scores, Tensor chosen, Tensor weights);
+
+    /**
+     * The gradient for the logits of {@link #route}; the choice has none.
+     *
+     * @param dWeights float tensor [N x k]
+     * @param dScores float tensor [E]: a further gradient for the scores, the same in each row; null for none
+     * @param dLogits product tensor [N x E]
+     */
+    void routeBackward(Tensor scores, Tensor chosen, boolean normalized, Tensor dWeights, Tensor dScores,
+            Tensor dLogits);
+
+    /**
+     * Sorts choices by expert; choices of the same expert keep their order. All are INT32.
+     *
+     * @param chosen [N x k], from 0 to E - 1
+     * @param segments [E + 1]: the first sorted row of each expert, then R
+     * @param rows [R]: the row n of each sorted row
+     * @param places [N x k]: the sorted row of each choice
+     */
+    void routingTables(Tensor chosen, Tensor segments, Tensor rows, Tensor places);
+
+    /** {@code y[r] = x[rows[r]]}: x [any x C] and y [R x C] product tensors, rows INT32 [R]. */
+    void gatherRows(Tensor x, Tensor rows, Tensor y);
+
+    /**
+     * {@code y[n] = sum over j of weights[n, j] z[places[n, j]]}, j ascending; without weights if these are null. It is the
+     * gradient of {@link #gatherRows} too.
+     *
+     * @param z product tensor [R x C]
+     * @param places INT32 [N x k]
+     * @param weights float tensor [N x k]; may be null
+     * @param y product tensor [N x C]
+     */
+    void combineRows(Tensor z, Tensor places, Tensor weights, Tensor y);
+
+    /**
+     * The gradient of {@link #combineRows} for the weights, if a product precedes it: {@code z = inner W^T}. In place of z
+     * it reads inner and the gradient for inner of a weight of 1, {@code dy[n] W}, so that no tensor of z's size is kept:
+     * {@code dWeights[n, j]} is the product of both rows at {@code places[n, j]}. Then it multiplies both rows by
+     * {@code weights[n, j]}: the gradient for inner, and the rows with which dy gives the gradient for W.
+     *
+     * @param inner product tensor [R x K], changed in place
+     * @param dInner product tensor [R x K], changed in place
+     */
+    void combineRowsBackward(Tensor weights, Tensor places, Tensor inner, Tensor dInner, Tensor dWeights);
+
+    /**
+     * {@code y[r] = x[r] op(weights[e])} for the sorted rows of each expert e; product tensors.
+     *
+     * @param x [R x K]
+     * @param segments INT32 [E + 1]
+     * @param weights of each expert, [K x M], or [M x K] when transposed
+     * @param y [R x M]
+     */
+    void segmentMatmul(Tensor x, Tensor segments, List<Tensor> weights, boolean transposeWeights, Tensor y);
+
+    /**
+     * {@code dWeights[e] += dy^T x} over the sorted rows of each expert e. An expert without rows is left as it is.
+     *
+     * @param dy product tensor [R x M]
+     * @param x product tensor [R x K]
+     * @param segments INT32 [E + 1]
+     * @param dWeights float tensors [M x K]
+     */
+    void segmentMatmulBackward(Tensor dy, Tensor x, Tensor segments, List<Tensor> dWeights);
+
+    /**
+     * Adds the load of each expert: {@code loads[e]} grows by the number of its choices, and {@code loads[E + e]} by the sum
+     * of its scores.
+     *
+     * @param loads float tensor [2 E]
+     */
+    void addLoads(Tensor scores, Tensor chosen, Tensor loads);
+}

@@ -1,0 +1,96 @@
+package dev.troupe.engine.cpu;
+
+import dev.troupe.engine.Tensor;
+import dev.troupe.engine.cpu.kernel.Routing;
+import dev.troupe.engine.cpu.loop.Lanes;
+import dev.troupe.engine.cpu.memory.CpuTensor;
+import dev.troupe.engine.provider.EngineSettings;
+import java.lang.foreign.MemorySegment;
+
+/** The kernels of experts on rows: choice, tables, and rows sorted by expert and back. */
+abstract class RoutingRows extends RowKernels {
+    RoutingRows(EngineSettings settings) {
+        super(settings);
+    }
+
+    @Override
+    public void route(Tensor logits, boolean normalized, Tensor scores, Tensor chosen, Tensor weights) {
+        CpuTensor in = CpuTensor.of(logits);
+        long x = in.address();
+        long y = CpuTensor.changing(scores).address();
+        long choice = CpuTensor.changing(chosen).address();
+        long out = CpuTensor.changing(weights).address();
+        int e = in.size(1);
+        int k = chosen.shape().size(1);
+        scratch.require(Lanes.ALIGNMENT);
+        pool.share(in.size(0), rowsOf(e * k), (row, rows, member) -> Routing.forward(x, normalized, y, choice, out, e,
+                k, (int) row, rows, scratch.of(member)));
+    }
+
+    @Override
+    public void routeBackward(Tensor scores, Tensor chosen, boolean normalized, Tensor dWeights, Tensor dScores,
+            Tensor dLogits) {
+        long of = CpuTensor.of(scores).address();
+        long choice = CpuTensor.of(chosen).address();
+        long gradient = CpuTensor.of(dWeights).address();
+        long further = dScores == null ? 0 : CpuTensor.of(dScores).address();
+        CpuTensor to = CpuTensor.changing(dLogits);
+        int k = chosen.shape().size(1);
+        scratch.require(4L * to.size(1));
+        pool.share(to.size(0), rowsOf(to.size(1)), (row, rows, member) -> Routing.backward(of, choice, normalized,
+                gradient, further, to, k, (int) row, rows, scratch.of(member)));
+    }
+
+    @Override
+    public void routingTables(Tensor chosen, Tensor segments, Tensor rows, Tensor places) {
+        Routing.tables(CpuTensor.of(chosen).address(), CpuTensor.changing(segments).address(),
+                CpuTensor.changing(rows).address(), CpuTensor.changing(places).address(), chosen.shape().size(1),
+                segments.shape().size(0) - 1, rows.shape().size(0));
+    }
+
+    @Override
+    public void gatherRows(Tensor x, Tensor rows, Tensor y) {
+        MemorySegment from = CpuTensor.of(x).elements();
+        long row = CpuTensor.of(rows).address();
+        CpuTensor out = CpuTensor.changing(y);
+        MemorySegment to = out.elements();
+        long bytes = (long) out.size(1) * out.dataType().elementBytes();
+        pool.share(out.size(0), rowsOf(out.size(1)), (first, count, member) -> {
+            for (long i = first; i < first + count; i++) {
+                MemorySegment.copy(from, Lanes.getInt(row, (int) i) * bytes, to, i * bytes, bytes);
+            }
+        });
+    }
+
+    @Override
+    public void combineRows(Tensor z, Tensor places, Tensor weights, Tensor y) {
+        CpuTensor in = CpuTensor.of(z);
+        long place = CpuTensor.of(places).address();
+        long factor = weights == null ? 0 : CpuTensor.of(weights).address();
+        CpuTensor out = CpuTensor.changing(y);
+        int k = places.shape().size(1);
+        scratch.require(8L * out.size(1));
+        pool.share(out.size(0), rowsOf(out.size(1) * k), (row, rows, member) -> Routing.combine(in, place, factor, out,
+                k, (int) row, rows, scratch.of(member)));
+    }
+
+    @Override
+    public void combineRowsBackward(Tensor weights, Tensor places, Tensor inner, Tensor dInner, Tensor dWeights) {
+        long factor = CpuTensor.of(weights).address();
+        long place = CpuTensor.of(places).address();
+        CpuTensor in = CpuTensor.changing(inner);
+        CpuTensor dIn = CpuTensor.changing(dInner);
+        long gradient = CpuTensor.changing(dWeights).address();
+        int columns = in.size(1);
+        scratch.require(Lanes.ALIGNMENT + 8L * columns);
+        pool.share(in.size(0), rowsOf(columns), (first, count, member) -> Routing.combineBackward(factor, place, in,
+                dIn, gradient, (int) first, count, scratch.of(member)));
+    }
+
+    @Override
+    public void addLoads(Tensor scores, Tensor chosen, Tensor loads) {
+        CpuTensor of = CpuTensor.of(scores);
+        Routing.addLoads(of.address(), CpuTensor.of(chosen).address(), CpuTensor.changing(loads).address(), of.size(0),
+                of.size(1), (int) chosen.shape().elementCount());
+    }
+}

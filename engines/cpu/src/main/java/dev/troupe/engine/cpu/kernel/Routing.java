@@ -1,0 +1,190 @@
+package dev.troupe.engine.cpu.kernel;
+
+import dev.troupe.engine.cpu.loop.Elements;
+import dev.troupe.engine.cpu.loop.Lanes;
+import dev.troupe.engine.cpu.loop.RowLoop;
+import dev.troupe.engine.cpu.memory.CpuTensor;
+
+/**
+ * The choice of experts for rows, rows sorted by expert and back. Letters: N rows, E experts, k choices of a row, R = N k, C
+ * and K any size. Tensors that are not rows of an activation are addresses of floats or ints.
+ */
+public final class Routing {
+    private Routing() {
+    }
+
+    /** Some rows of logits and scores [N x E], chosen and weights [N x k]. Scratch memory: {@link Lanes#ALIGNMENT}. */
+    public static void forward(long logits, boolean normalized, long scores, long chosen, long weights, int e, int k,
+            int from, int rows, long scratch) {
+        for (int row = from; row < from + rows; row++) {
+            long x = logits + 4L * row * e;
+            long y = scores + 4L * row * e;
+            float highest = RowLoop.highest(x, e, Float.NEGATIVE_INFINITY, scratch);
+            float sum = RowLoop.exponentials(x, highest, y, e, scratch);
+            RowLoop.scale(y, 1 / sum, e);
+            float chosenSum = choose(y, e, chosen + 4L * row * k, weights + 4L * row * k, k);
+            for (int choice = row * k; normalized && choice < (row + 1) * k; choice++) {
+                Lanes.set(weights, choice, Lanes.get(weights, choice) / chosenSum);
+            }
+        }
+    }
+
+    /** Writes the choices of a row and their scores, and returns the sum of these. */
+    private static float choose(long scores, int e, long chosen, long weights, int k) {
+        float sum = 0;
+        for (int choice = 0; choice < k; choice++) {
+            int best = -1;
+            for (int expert = 0; expert < e; expert++) {
+                if ((best < 0 || Lanes.get(scores, expert) > Lanes.get(scores, best))
+                        && !contains(chosen, choice, expert)) {
+                    best = expert;
+                }
+            }
+            Lanes.setInt(chosen, choice, best);
+            float score = Lanes.get(scores, best);
+            Lanes.set(weights, choice, score);
+            sum += score;
+        }
+        return sum;
+    }
+
+    private static boolean contains(long chosen, int count, int expert) {
+        for (int i = 0; i < count; i++) {
+            if (Lanes.getInt(chosen, i) == expert) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /**
+     * Some rows of dLogits [N x E]: scores [N x E], chosen and dWeights [N x k], dScores [E] or 0.
+     *
+     * @param scratch memory of E floats
+     */
+    public static void backward(long scores, long chosen, boolean normalized, long dWeights, long dScores,
+            CpuTensor dLogits, int k, int from, int rows, long scratch) {
+        int e = dLogits.size(1);
+        for (int row = from; row < from + rows; row++) {
+            long of = scores + 4L * row * e;
+            long to = dLogits.target((long) row * e, scratch);
+            if (dScores == 0) {
+                Elements.fill(to, 0, e);
+            } else {
+                Elements.copy(dScores, to, e);
+            }
+            float sum = 1;
+            float mean = 0;
+            if (normalized) {
+                sum = 0;
+                for (int choice = row * k; choice < (row + 1) * k; choice++) {
+                    sum += Lanes.get(of, Lanes.getInt(chosen, choice));
+                }
+                for (int choice = row * k; choice < (row + 1) * k; choice++) {
+                    mean += Lanes.get(dWeights, choice) * (Lanes.get(of, Lanes.getInt(chosen, choice)) / sum);
+                }
+            }
+            for (int choice = row * k; choice < (row + 1) * k; choice++) {
+                int expert = Lanes.getInt(chosen, choice);
+                Lanes.set(to, expert, Lanes.get(to, expert) + (Lanes.get(dWeights, choice) - mean) / sum);
+            }
+            float weighted = 0;
+            for (int expert = 0; expert < e; expert++) {
+                weighted += Lanes.get(of, expert) * Lanes.get(to, expert);
+            }
+            for (int expert = 0; expert < e; expert++) {
+                Lanes.set(to, expert, Lanes.get(of, expert) * (Lanes.get(to, expert) - weighted));
+            }
+            dLogits.written((long) row * e, e, to);
+        }
+    }
+
+    /** chosen and places of R choices, segments [E + 1], rows [R]. */
+    public static void tables(long chosen, long segments, long rows, long places, int k, int e, int choices) {
+        for (int expert = 0; expert <= e; expert++) {
+            Lanes.setInt(segments, expert, 0);
+        }
+        for (int choice = 0; choice < choices; choice++) {
+            int expert = Lanes.getInt(chosen, choice);
+            if (expert < 0 || expert >= e) {
+                throw new IllegalArgumentException("routingTables: a row chose expert " + expert + " of " + e);
+            }
+            add(segments, expert, 1);
+        }
+        // From the numbers of choices to the ends of segments, which go down to their beginnings.
+        for (int expert = 1; expert <= e; expert++) {
+            add(segments, expert, Lanes.getInt(segments, expert - 1));
+        }
+        for (int choice = choices - 1; choice >= 0; choice--) {
+            int expert = Lanes.getInt(chosen, choice);
+            add(segments, expert, -1);
+            int place = Lanes.getInt(segments, expert);
+            Lanes.setInt(rows, place, choice / k);
+            Lanes.setInt(places, choice, place);
+        }
+    }
+
+    private static void add(long integers, int index, int addend) {
+        Lanes.setInt(integers, index, Lanes.getInt(integers, index) + addend);
+    }
+
+    /**
+     * Some rows of y [N x C]: z [R x C], places [N x k], weights [N x k] or 0.
+     *
+     * @param scratch memory of 2 C floats
+     */
+    public static void combine(CpuTensor z, long places, long weights, CpuTensor y, int k, int from, int rows,
+            long scratch) {
+        int c = y.size(1);
+        for (int row = from; row < from + rows; row++) {
+            long to = y.target((long) row * c, scratch);
+            for (int choice = row * k; choice < (row + 1) * k; choice++) {
+                long addend = z.read((long) Lanes.getInt(places, choice) * c, c, scratch + 4L * c);
+                float weight = weights == 0 ? 1 : Lanes.get(weights, choice);
+                if (choice == row * k) {
+                    Elements.copy(addend, to, c);
+                    Elements.scale(to, weight, c);
+                } else {
+                    Elements.addScaled(addend, weight, to, c);
+                }
+            }
+            y.written((long) row * c, c, to);
+        }
+    }
+
+    /**
+     * Some of the R choices: weights, places and dWeights [R], inner and dInner [R x K].
+     *
+     * @param scratch memory of {@link Lanes#ALIGNMENT} and 2 K floats
+     */
+    public static void combineBackward(long weights, long places, CpuTensor inner, CpuTensor dInner, long dWeights,
+            int from, int choices, long scratch) {
+        int k = inner.size(1);
+        for (int choice = from; choice < from + choices; choice++) {
+            long at = (long) Lanes.getInt(places, choice) * k;
+            long left = inner.read(at, k, scratch + Lanes.ALIGNMENT);
+            long right = dInner.read(at, k, scratch + Lanes.ALIGNMENT + 4L * k);
+            Lanes.set(dWeights, choice, RowLoop.dot(left, right, k, scratch));
+            float weight = Lanes.get(weights, choice);
+            Elements.scale(left, weight, k);
+            Elements.scale(right, weight, k);
+            inner.written(at, k, left);
+            dInner.written(at, k, right);
+        }
+    }
+
+    /** scores [N x E], R choices, loads [2 E]. */
+    public static void addLoads(long scores, long chosen, long loads, int n, int e, int choices) {
+        for (int choice = 0; choice < choices; choice++) {
+            int expert = Lanes.getInt(chosen, choice);
+            Lanes.set(loads, expert, Lanes.get(loads, expert) + 1);
+        }
+        for (int expert = 0; expert < e; expert++) {
+            double sum = 0;
+            for (int row = 0; row < n; row++) {
+                sum += Lanes.get(scores + 4L * row * e, expert);
+            }
+            Lanes.set(loads, e + expert, (float) (Lanes.get(loads, e + expert) + sum));
+        }
+    }
+}
