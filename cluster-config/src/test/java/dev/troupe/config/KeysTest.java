@@ -74,7 +74,8 @@ final class KeysTest {
         List<String> names = keys.startingWith("model").stream().map(Key::name).toList();
         assertEquals(
                 List.of("family", "from", "adapter", "layers", "hidden", "heads", "sequence-length", "vocabulary-size",
-                        "tie-embeddings", "key-value-heads", "head-size", "inner", "rotary-base", "norm-epsilon"),
+                        "tie-embeddings", "key-value-heads", "head-size", "inner", "rotary-base", "experts",
+                        "experts-per-token", "expert-inner", "auxiliary-loss", "norm-epsilon"),
                 names);
         assertEquals("name", keys.all().getFirst().path());
         assertTrue(keys.startingWith("cluster.nodes[]").stream().anyMatch(key -> key.name().equals("data-port")));

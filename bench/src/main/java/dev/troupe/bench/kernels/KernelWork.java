@@ -19,7 +19,8 @@ public record KernelWork(String benchmark, String sizes, double operations, doub
         return List.of(ProductKernels.WORK, AttentionKernels.WORK, NormKernels.WORK, RotaryKernels.WORK,
                 ElementwiseKernels.WORK,
                 CastKernels.WORK,
-                VocabularyKernels.WORK, OptimizerKernels.WORK).stream().flatMap(List::stream).toList();
+                VocabularyKernels.WORK, ExpertKernels.WORK, OptimizerKernels.WORK).stream().flatMap(List::stream)
+                .toList();
     }
 
     static KernelWork product(Class<?> family, String method, int m, int k, int n) {

@@ -32,8 +32,9 @@ public record ModelSection(Optional<Path> directory, Optional<String> family, Ma
     private static final String SEQUENCE_LENGTH = "model.sequence-length";
     private static final String VOCABULARY = "model.vocabulary-size";
     /** Keys of some families only; 0 means the family's own number. */
-    private static final List<String> COUNTS = List.of("key-value-heads", HEAD_SIZE, "inner");
-    private static final List<String> NUMBERS = List.of("norm-epsilon", "rotary-base");
+    private static final List<String> COUNTS = List.of("key-value-heads", HEAD_SIZE, "inner", "experts",
+            "experts-per-token", "expert-inner");
+    private static final List<String> NUMBERS = List.of("norm-epsilon", "rotary-base", "auxiliary-loss");
 
     public ModelSection {
         Objects.requireNonNull(directory, "directory");

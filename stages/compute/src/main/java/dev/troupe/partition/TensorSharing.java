@@ -35,6 +35,10 @@ public final class TensorSharing {
         if (model.has(Axis.INNER) && model.size(Axis.INNER) % ranks != 0) {
             why.add("the inner width of " + model.size(Axis.INNER) + " (model.inner) is not divisible by " + ranks);
         }
+        if (model.has(Axis.EXPERT_INNER) && model.size(Axis.EXPERT_INNER) % ranks != 0) {
+            why.add("the inner width of an expert of " + model.size(Axis.EXPERT_INNER)
+                    + " (model.expert-inner) is not divisible by " + ranks);
+        }
         if (vocabulary < ranks) {
             why.add("a vocabulary of " + vocabulary + " (model.vocabulary-size) has no token for each of "
                     + ranks);

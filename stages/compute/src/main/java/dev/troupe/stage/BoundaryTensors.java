@@ -5,7 +5,7 @@ import dev.troupe.layer.TensorPool;
 
 /**
  * The tensors that cross the borders of one stage: activations and their gradients, [N x C], or with sequence parallelism
- * this rank's rows of them.
+ * this rank's rows of them. The loads of experts are in further rows.
  *
  * <p>Thread rule: one thread at a time, the engine's, except for {@link #release}, which any thread may call.
  */
@@ -18,10 +18,6 @@ public final class BoundaryTensors {
         this.pool = pool;
         this.extent = extent;
         this.sequenceLength = sequenceLength;
-    }
-
-    TensorPool.Extent extent() {
-        return extent;
     }
 
     /** Returns a buffer with any content, for the stage's input, of the longest sequences. */

@@ -24,6 +24,8 @@ final class Measures implements AutoCloseable {
     /** The blocks to which forwards have written since they were read. */
     private final BitSet unread = new BitSet();
     private final EngineSums squaredSums;
+    /** By microbatch, the auxiliary losses of the last forwards. */
+    private double[] auxiliary = {};
 
     Measures(Engine engine, int microbatchesPerStep, int parameters) {
         this.engine = engine;
@@ -74,6 +76,18 @@ final class Measures implements AutoCloseable {
             unread.clear(block);
         }
         return sums(microbatch).get(index(microbatch)) / counted[microbatch];
+    }
+
+    void auxiliaryLoss(int microbatch, double loss) {
+        if (microbatch >= auxiliary.length) {
+            auxiliary = Arrays.copyOf(auxiliary, Math.max(microbatch + 1, microbatchesPerStep));
+        }
+        auxiliary[microbatch] = loss;
+    }
+
+    /** Returns the auxiliary loss of a microbatch's last forward; NaN if the model has no experts. */
+    double auxiliaryLoss(int microbatch) {
+        return microbatch < auxiliary.length ? auxiliary[microbatch] : Double.NaN;
     }
 
     @Override

@@ -5,7 +5,6 @@ import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
 import dev.troupe.layer.DropoutKey;
 import dev.troupe.layer.LayerContext;
-import dev.troupe.layer.ResidualStream;
 import dev.troupe.layer.TensorPool;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.spec.Axis;
@@ -30,7 +29,8 @@ import java.util.List;
  * in the order of the calls to {@code backwardWeight}, so the same order gives the same bits.
  *
  * <p>Boundary tensors, activations and their gradients, are [N x C]: N = microbatch size times length of its sequences, at
- * most the settings', C hidden size; with sequence parallelism each rank has some of the rows. An input comes from
+ * most the settings', C hidden size; with sequence parallelism each rank has some of the rows. A model with experts has some
+ * rows more, for the loads of these ({@link LoadCarrier}). An input comes from
  * {@link BoundaryTensors#take} and then belongs to the stage; an output belongs to the caller until
  * {@link BoundaryTensors#release}.
  *
@@ -75,11 +75,12 @@ public final class Stage implements AutoCloseable {
         buffers.load(stack.parameters(), source);
         this.optimizer = new OptimizerState(engine, buffers, settings.optimizer(), pool);
         this.state = new StageState(engine, stack, buffers, optimizer, group);
-        this.boundary = new BoundaryTensors(pool, new ResidualStream(context).extent(), settings.sequenceLength());
-        this.border = new Border(index, boundary.extent(), stack,
-                new TokenUpload(context, index, model.size(Axis.VOCABULARY)), settings.separatesDocuments());
-        this.tied = new TiedTable(index, engine, pool, stack, buffers);
+        LoadCarrier loads = new LoadCarrier(context, model.balance());
+        this.boundary = new BoundaryTensors(pool, loads.boundary(), settings.sequenceLength());
         this.measures = new Measures(engine, settings.microbatchesPerStep(), stack.parameters().size());
+        this.border = new Border(index, loads, stack, new TokenUpload(context, index, model.size(Axis.VOCABULARY)),
+                measures, settings.separatesDocuments());
+        this.tied = new TiedTable(index, engine, pool, stack, buffers);
         this.tapes = new MicrobatchTapes(index, stack, settings, buffers.layerShares(), pool, measures);
     }
 
@@ -191,7 +192,7 @@ public final class Stage implements AutoCloseable {
         StageTape tape = tapes.begin(microbatch);
         int length = border.lengthOf(input, rows);
         DropoutKey key = settings.dropoutOf(step, firstMicrobatch + microbatch, length);
-        return tape.forward(border.input(microbatch, length, input, rows), border.enter(tape, rows, length, key));
+        return border.forward(tape, microbatch, input, rows, key, length, true);
     }
 
     /**
@@ -201,8 +202,7 @@ public final class Stage implements AutoCloseable {
     public Tensor forwardOnly(int microbatch, Tensor input, MicrobatchRows rows) {
         StageTape tape = tapes.begin(microbatch);
         int length = border.lengthOf(input, rows);
-        Tensor output = tape.forwardOnly(border.input(microbatch, length, input, rows),
-                border.enter(tape, rows, length, DropoutKey.NONE));
+        Tensor output = border.forward(tape, microbatch, input, rows, DropoutKey.NONE, length, false);
         tapes.end(microbatch);
         return output;
     }
@@ -213,6 +213,14 @@ public final class Stage implements AutoCloseable {
      */
     public double loss(int microbatch) {
         return tapes.loss(microbatch);
+    }
+
+    /**
+     * Returns the auxiliary loss of a microbatch's last {@link #forward}, without its coefficient, on the stage with the
+     * head; NaN if the model has no experts.
+     */
+    public double auxiliaryLoss(int microbatch) {
+        return measures.auxiliaryLoss(microbatch);
     }
 
     /** Replays the blocks of a microbatch that {@link StageSettings#replay} has ahead of its backward. */
@@ -229,8 +237,7 @@ public final class Stage implements AutoCloseable {
      */
     public Tensor backwardInput(int microbatch, Tensor outputGradient) {
         StageTape tape = tapes.awaitingInputGradient(microbatch);
-        border.checkGradient(microbatch, tape.length(), outputGradient);
-        return tape.backwardInput(outputGradient);
+        return border.backward(tape, microbatch, outputGradient, tape::backwardInput);
     }
 
     /**
@@ -239,8 +246,7 @@ public final class Stage implements AutoCloseable {
      */
     public Tensor backward(int microbatch, Tensor outputGradient) {
         StageTape tape = tapes.awaitingInputGradient(microbatch);
-        border.checkGradient(microbatch, tape.length(), outputGradient);
-        Tensor inputGradient = tape.backward(outputGradient);
+        Tensor inputGradient = border.backward(tape, microbatch, outputGradient, tape::backward);
         tapes.end(microbatch);
         return inputGradient;
     }

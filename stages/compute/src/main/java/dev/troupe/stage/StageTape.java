@@ -1,6 +1,7 @@
 package dev.troupe.stage;
 
 import dev.troupe.engine.Tensor;
+import dev.troupe.layer.ExpertLoads;
 import dev.troupe.layer.HeadLayer;
 import dev.troupe.layer.MicrobatchContext;
 import dev.troupe.layer.ResidualLayer;
@@ -58,6 +59,11 @@ final class StageTape {
         return context.length();
     }
 
+    /** Returns the loads of experts in the microbatch in progress; null if they are not counted. */
+    ExpertLoads loads() {
+        return context.loads();
+    }
+
     boolean replayedAhead() {
         return replayedAhead;
     }
@@ -79,7 +85,7 @@ final class StageTape {
             if (groups.first(layer) == layer) {
                 recompute.afterForward(tapes.get(layer));
             } else {
-                tapes.get(layer).release();
+                ((ResidualLayer.Pass) tapes.get(layer)).dropAll();
             }
             shares.endForward(layer);
         }
@@ -111,6 +117,9 @@ final class StageTape {
     /** Frees all layers' tensors of the microbatch, after its last backward. */
     void end(TensorPool pool) {
         pool.drop(context.starts());
+        if (context.loads() != null) {
+            context.loads().release(pool);
+        }
         context = null;
         replayedAhead = false;
     }

@@ -38,7 +38,7 @@ class KeyValueCacheTest {
     private static final int VOCABULARY = 37;
 
     @ParameterizedTest
-    @CsvSource({"gpt2, 1", "llama, 7", "qwen2, 22", "qwen3, 5"})
+    @CsvSource({"gpt2, 1", "llama, 7", "qwen2, 22", "qwen3, 5", "mixtral, 9", "qwen3_moe, 3"})
     void shouldHaveTheLogitsOfAForwardOverTheWholeText(String family, int prompt) {
         try (Engine reference = new ReferenceEngine(DataType.FLOAT64);
                 Engine cpu = new CpuEngineProvider().open(new EngineSettings(DataType.FLOAT32, 2))) {
@@ -57,7 +57,7 @@ class KeyValueCacheTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"gpt2", "llama", "qwen2", "qwen3"})
+    @ValueSource(strings = {"gpt2", "llama", "qwen2", "qwen3", "mixtral"})
     void shouldTakeTheSameTokens(String family) {
         ModelSpec model = model(family);
         Sampling greedy = new Sampling(0, 0, 0);
@@ -145,6 +145,10 @@ class KeyValueCacheTest {
         }
         section.put("key-value-heads", 2);
         section.put("inner", 40);
+        if (!name.equals("llama") && !name.equals("qwen2") && !name.equals("qwen3")) {
+            section.put("experts", 5);
+            section.put("experts-per-token", 3);
+        }
         return family.adapted(family.read(new Section(section)), new Lora(3, 6, List.of(Lora.ALL_LINEAR), ""));
     }
 

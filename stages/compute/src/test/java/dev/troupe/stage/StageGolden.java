@@ -28,6 +28,8 @@ public final class StageGolden implements AutoCloseable {
     final SafeTensors finalWeights;
     final double[] losses;
     final double[] norms;
+    /** Without their coefficient; empty for a model without experts. */
+    final double[] auxiliaryLosses;
     final int sequenceLength;
     final int batchSize;
     final int steps;
@@ -52,6 +54,7 @@ public final class StageGolden implements AutoCloseable {
             JsonNode expected = new ObjectMapper().readTree(directory.resolve("expected.json").toFile());
             losses = numbers(expected.get("losses"));
             norms = numbers(expected.get("gradient_norms"));
+            auxiliaryLosses = expected.has("aux_losses") ? numbers(expected.get("aux_losses")) : new double[0];
             sequenceLength = expected.get("sequence_length").asInt();
             batchSize = expected.get("global_batch_size").asInt();
             steps = expected.get("steps").asInt();

@@ -43,7 +43,16 @@ class StageParityTest {
             "gpt2-uneven,     1, uniform,              3, ALL_FORWARDS_FIRST",
             "gpt2-uneven,     2, parameters,           4, ONE_FORWARD_ONE_BACKWARD",
             "gpt2-uneven,     3, Ettt|tt|tL,           2, WEIGHT_GRADIENTS_REVERSED",
-            "gpt2-uneven,     4, uniform,              6, ALL_FORWARDS_FIRST"})
+            "gpt2-uneven,     4, uniform,              6, ALL_FORWARDS_FIRST",
+            "mixtral,         1, uniform,              8, ALL_FORWARDS_FIRST",
+            "mixtral,         3, parameters,           1, WEIGHT_GRADIENTS_LATE",
+            // The auxiliary loss is of microbatches of two sequences.
+            "mixtral-aux,     1, uniform,              2, ALL_FORWARDS_FIRST",
+            "mixtral-aux,     2, uniform,              2, ONE_FORWARD_ONE_BACKWARD",
+            "mixtral-aux,     5, E|a|mam|am|L,         2, WEIGHT_GRADIENTS_REVERSED",
+            "qwen3moe,        4, uniform,              4, ONE_FORWARD_ONE_BACKWARD",
+            "qwen3moe-dense-between, 2, uniform,       1, ALL_FORWARDS_FIRST",
+            "qwen3moe-dense-between, 3, parameters,    1, WEIGHT_GRADIENTS_LATE"})
     void shouldTrainAsPyTorchDoes(String name, int stageCount, String layout, int microbatchSize, Order order) {
         try (StageGolden golden = new StageGolden(name);
                 NaivePipeline pipeline = new NaivePipeline(golden, Partition.of(golden.model(), stageCount, layout),
@@ -62,7 +71,7 @@ class StageParityTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"gpt2-tied-adamw, 2", "gpt2-untied-sgd, 4", "gpt2-uneven, 3"})
+    @CsvSource({"gpt2-tied-adamw, 2", "gpt2-untied-sgd, 4", "gpt2-uneven, 3", "mixtral-aux, 2"})
     void shouldGiveTheSameBitsUnderEverySplitAndOrder(String name, int microbatchSize) {
         try (StageGolden golden = new StageGolden(name)) {
             ModelSpec model = golden.model();

@@ -70,8 +70,13 @@ public abstract class Half {
         /** Adds to the gradients of the parameters of f. */
         protected abstract void backwardInnerWeight();
 
-        /** Frees every tensor of f that the forward made. */
+        /** Frees every tensor of f that the forward made, and computes again in a replay. */
         protected abstract void releaseInner();
+
+        /** Frees the decisions of the forward that a replay reads, if f makes any. */
+        protected void releaseDecisions() {
+            // Most halves decide nothing.
+        }
 
         /** Frees every tensor of f that the backward for the input made. */
         protected abstract void releaseInnerGradients();
@@ -119,6 +124,13 @@ public abstract class Half {
             releaseInner();
         }
 
+        /** Frees the input too, since a replay enters it again; only decisions remain. */
+        final void dropAll() {
+            normPass.release();
+            normed = pool.drop(normed);
+            releaseInner();
+        }
+
         /** Computes the tensors again that {@link #dropAllButInput} freed. */
         final void recompute() {
             forward(normPass.recompute());
@@ -152,9 +164,8 @@ public abstract class Half {
         }
 
         final void release() {
-            normPass.release();
-            normed = pool.drop(normed);
-            releaseInner();
+            dropAll();
+            releaseDecisions();
             outputGradient = pool.drop(outputGradient);
             releaseInnerGradients();
         }

@@ -50,6 +50,11 @@ public final class HeadLayer implements Layer {
         return table;
     }
 
+    /** Returns the factor of gradients. */
+    public double lossScale() {
+        return lossScale;
+    }
+
     /** Sets the factor of later gradients. */
     public void scaleLoss(double factor) {
         lossScale = factor;

@@ -88,7 +88,8 @@ public final class LayerContext {
         return sequenceLength;
     }
 
-    int microbatchesPerStep() {
+    /** Returns the microbatches over which the gradient is a mean. */
+    public int microbatchesPerStep() {
         return microbatchesPerStep;
     }
 
@@ -104,6 +105,11 @@ public final class LayerContext {
     /** Returns the shapes of an activation of this width: [N x width]. */
     public TensorPool.Extent activation(int width) {
         return extent(length -> Shape.of(rows(length), width));
+    }
+
+    /** Returns the shapes of an activation with {@code copies} rows for each row of the stream: [N copies x width]. */
+    public TensorPool.Extent activation(int copies, int width) {
+        return extent(length -> Shape.of(Math.multiplyExact(rows(length), copies), width));
     }
 
     /** Returns the shapes of a one-dimensional tensor with {@code count} numbers for each row of an activation. */

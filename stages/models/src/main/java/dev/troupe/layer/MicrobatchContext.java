@@ -11,11 +11,13 @@ import dev.troupe.layer.cache.KeyValueCache;
  *     every sequence is one document. It remains valid until the microbatch's last backward
  * @param cache the cache of the text that the microbatch continues, or null. With a cache the microbatch is one sequence, of
  *     one row unless the cache is empty, and has no backward
+ * @param loads the loads of experts, to which layers with experts add; null if nobody counts them
  */
-public record MicrobatchContext(int length, DropoutKey dropoutKey, Tensor starts, KeyValueCache cache) {
-    /** Creates the context of a microbatch that continues no text. */
+public record MicrobatchContext(int length, DropoutKey dropoutKey, Tensor starts, KeyValueCache cache,
+        ExpertLoads loads) {
+    /** Creates the context of a microbatch that continues no text, and of which loads are not counted. */
     public MicrobatchContext(int length, DropoutKey dropoutKey, Tensor starts) {
-        this(length, dropoutKey, starts, null);
+        this(length, dropoutKey, starts, null, null);
     }
 
     /** Returns the context of sequences of one document each, without dropout. */
@@ -25,7 +27,7 @@ public record MicrobatchContext(int length, DropoutKey dropoutKey, Tensor starts
 
     /** Returns the context of {@code length} rows that continue a text, without dropout. */
     public static MicrobatchContext continuing(int length, KeyValueCache cache) {
-        return new MicrobatchContext(length, DropoutKey.NONE, null, cache);
+        return new MicrobatchContext(length, DropoutKey.NONE, null, cache, null);
     }
 
     /** Returns the place of the first row in its sequence. */

@@ -85,9 +85,16 @@ public final class ResidualLayer implements Layer {
         @Override
         public void dropAllButInput() {
             for (int half = passes.size() - 1; half > 0; half--) {
-                passes.get(half).release();
+                passes.get(half).dropAll();
             }
             passes.getFirst().dropAllButInput();
+        }
+
+        /** Frees all kept tensors after the forward; {@link #enter} computes them again, by the decisions of the forward. */
+        public void dropAll() {
+            for (int half = passes.size() - 1; half >= 0; half--) {
+                passes.get(half).dropAll();
+            }
         }
 
         @Override

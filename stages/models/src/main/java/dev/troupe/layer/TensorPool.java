@@ -43,6 +43,11 @@ public final class TensorPool implements AutoCloseable {
             return whole;
         }
 
+        /** Returns the same shapes, of two dimensions, with further rows. */
+        public Extent with(int furtherRows) {
+            return new Extent(longest, length -> Shape.of(of(length).size(0) + furtherRows, of(length).size(1)));
+        }
+
         /** Returns the length of a microbatch with {@code rows} rows in its tensor; the longest if none has. */
         public int lengthOf(int rows) {
             long length = (long) rows * longest / whole.size(0);

@@ -1,6 +1,7 @@
 package dev.troupe.model;
 
 import dev.troupe.model.spec.Axis;
+import dev.troupe.model.spec.Balance;
 import dev.troupe.model.spec.Lora;
 import dev.troupe.model.spec.ParameterSpec;
 import dev.troupe.model.spec.Section;
@@ -27,6 +28,7 @@ public final class ModelSpec {
     private final int blockCount;
     private final Map<Axis, Integer> sizes;
     private final Supplier<List<LayerSpec>> declaration;
+    private final Optional<Balance> balance;
     private volatile Listed listed;
 
     /** The data derived from the list of layers. */
@@ -62,12 +64,19 @@ public final class ModelSpec {
      */
     public ModelSpec(ModelFamily family, Section section, String summary, int blockCount, Map<Axis, Integer> sizes,
             Supplier<List<LayerSpec>> declaration) {
+        this(family, section, summary, blockCount, sizes, declaration, Optional.empty());
+    }
+
+    /** The same for a model with experts, if it has any. */
+    public ModelSpec(ModelFamily family, Section section, String summary, int blockCount, Map<Axis, Integer> sizes,
+            Supplier<List<LayerSpec>> declaration, Optional<Balance> balance) {
         this.family = family;
         this.section = section;
         this.summary = summary;
         this.blockCount = blockCount;
         this.sizes = Map.copyOf(sizes);
         this.declaration = declaration;
+        this.balance = balance;
     }
 
     private Listed listed() {
@@ -96,6 +105,11 @@ public final class ModelSpec {
     /** Returns the number of blocks between embedding and head. */
     public int blockCount() {
         return blockCount;
+    }
+
+    /** Returns the measure of the loads of its experts; empty if it has none. */
+    public Optional<Balance> balance() {
+        return balance;
     }
 
     public boolean has(Axis axis) {

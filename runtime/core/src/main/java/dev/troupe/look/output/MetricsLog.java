@@ -119,8 +119,11 @@ public final class MetricsLog implements AutoCloseable {
         line.putObject("bytes_sent").put("pipeline", result.traffic().pipeline())
                 .put("tensor", result.traffic().tensor()).put("data", result.traffic().data());
         line.put("tokens_per_second", tokens / stepSeconds).put("data_epochs", dataEpochs)
-                .put("loss_scale", result.lossScale()).put("skipped", result.skipped())
-                .put("time_ms", System.currentTimeMillis());
+                .put("loss_scale", result.lossScale()).put("skipped", result.skipped());
+        if (!Double.isNaN(result.auxiliaryLoss())) {
+            line.put("auxiliary_loss", result.auxiliaryLoss());
+        }
+        line.put("time_ms", System.currentTimeMillis());
         lines.addLine(line.toString());
     }
 

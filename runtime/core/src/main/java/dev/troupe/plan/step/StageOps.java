@@ -149,7 +149,8 @@ public final class StageOps implements StepOps {
                 case TRAINING -> {
                     watch.measuredLoss(stage, forward.microbatch(), loss);
                     if (at.tensor() == 0) {
-                        losses.add(new MicrobatchLoss(plan.globalMicrobatch(rank.rank(), inStep), loss));
+                        losses.add(new MicrobatchLoss(plan.globalMicrobatch(rank.rank(), inStep), loss,
+                                stage.auxiliaryLoss(forward.microbatch())));
                     }
                 }
                 case VALIDATION -> {

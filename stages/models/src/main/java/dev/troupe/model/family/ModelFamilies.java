@@ -4,14 +4,16 @@ import dev.troupe.model.ModelFamily;
 import dev.troupe.model.PublishedConfig;
 import dev.troupe.model.gpt2.Gpt2Family;
 import dev.troupe.model.llama.LlamaFamily;
+import dev.troupe.model.mixtral.MixtralFamily;
 import dev.troupe.model.qwen2.Qwen2Family;
 import dev.troupe.model.qwen3.Qwen3Family;
+import dev.troupe.model.qwen3moe.Qwen3MoeFamily;
 import java.util.List;
 
 /** The families of models that can be trained. */
 public final class ModelFamilies {
     private static final List<ModelFamily> ALL = List.of(new Gpt2Family(), new LlamaFamily(), new Qwen2Family(),
-            new Qwen3Family());
+            new Qwen3Family(), new MixtralFamily(), new Qwen3MoeFamily());
 
     private ModelFamilies() {
     }

@@ -9,6 +9,7 @@ import dev.troupe.model.PublishedConfig;
 import dev.troupe.model.spec.Lora;
 import dev.troupe.model.spec.Section;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
@@ -49,15 +50,58 @@ public abstract class RotaryFamily implements ModelFamily {
         return true;
     }
 
+    /** Returns the keys of a section for experts. */
+    protected Set<String> expertKeys() {
+        return Set.of();
+    }
+
+    /**
+     * Returns the experts of a section; empty if the family has none.
+     *
+     * @param inner inner width of the model's MLPs
+     */
+    protected Optional<Experts> experts(Section section, int inner) {
+        return Optional.empty();
+    }
+
+    /** Returns the experts of a {@code config.json}; empty if the family has none. */
+    protected Optional<Experts> experts(PublishedConfig config) {
+        return Optional.empty();
+    }
+
+    /** Returns the values of {@link #expertKeys}. */
+    protected Map<String, Object> values(Experts experts) {
+        throw withoutExperts();
+    }
+
+    /** Writes the keys of a {@code config.json} for experts. */
+    protected void writePublished(Experts experts, ObjectNode config) {
+        throw withoutExperts();
+    }
+
+    /** Returns the names of the tensors of a layer with experts. */
+    protected ExpertNames expertNames() {
+        throw withoutExperts();
+    }
+
+    private IllegalStateException withoutExperts() {
+        return new IllegalStateException("models of the family " + name() + " have no experts");
+    }
+
+    /** Returns the matrices of a block that can have adapters: of a family with experts, only the matrices of attention. */
+    private List<String> adaptable() {
+        return expertKeys().isEmpty() ? RotaryLayers.MATRICES : RotaryLayers.ATTENTION_MATRICES;
+    }
+
     @Override
     public final ModelSpec read(Section section) {
-        return RotaryModel.of(section, title()).spec(this);
+        return RotaryModel.of(section, this).spec(this);
     }
 
     @Override
     public final ModelSpec adapted(ModelSpec model, Lora lora) {
-        return RotaryModel.of(model.section(), title())
-                .with(lora.among(RotaryLayers.MATRICES, RotaryLayers.USUALLY_ADAPTED, title())).spec(this);
+        return RotaryModel.of(model.section(), this)
+                .with(lora.among(adaptable(), RotaryLayers.USUALLY_ADAPTED, title())).spec(this);
     }
 
     @Override
@@ -78,7 +122,7 @@ public abstract class RotaryFamily implements ModelFamily {
         try {
             return new RotaryModel(config.positive("num_hidden_layers"), hidden, heads,
                     config.isGiven("num_key_value_heads") ? config.positive("num_key_value_heads") : heads,
-                    config.positive("intermediate_size"), positions(config),
+                    new RotaryModel.Mlp(config.positive("intermediate_size"), experts(config)), positions(config),
                     config.positive("vocab_size"), config.flag("tie_word_embeddings", false),
                     config.aboveZero("rms_norm_eps", RotaryModel.NORM_EPSILON),
                     PublishedPositions.read(config, headSize), Optional.empty()).spec(this);
@@ -112,14 +156,15 @@ public abstract class RotaryFamily implements ModelFamily {
 
     @Override
     public final void writePublished(ModelSpec spec, ObjectNode config) {
-        RotaryModel model = RotaryModel.of(spec.section(), title());
+        RotaryModel model = RotaryModel.of(spec.section(), this);
         config.putArray("architectures").add(architecture());
         config.put("num_hidden_layers", model.layers());
         config.put("hidden_size", model.hidden());
         config.put("num_attention_heads", model.heads());
         config.put("num_key_value_heads", model.keyValueHeads());
         config.put("head_dim", model.headSize());
-        config.put("intermediate_size", model.inner());
+        config.put("intermediate_size", model.mlp().inner());
+        model.mlp().experts().ifPresent(experts -> writePublished(experts, config));
         config.put(POSITIONS, model.sequenceLength());
         config.put("vocab_size", model.vocabularySize());
         config.put("rms_norm_eps", model.normEpsilon());
@@ -151,6 +196,6 @@ public abstract class RotaryFamily implements ModelFamily {
     @Override
     public final Optional<GgufModel> gguf(ModelSpec spec) {
         return Optional
-                .of(new RotaryGguf(RotaryModel.of(spec.section(), title()), turnsNeighboursInGguf()).of(spec));
+                .of(new RotaryGguf(RotaryModel.of(spec.section(), this), turnsNeighboursInGguf()).of(spec));
     }
 }

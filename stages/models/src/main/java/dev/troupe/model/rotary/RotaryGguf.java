@@ -37,11 +37,16 @@ final class RotaryGguf {
     }
 
     GgufModel of(ModelSpec spec) {
+        if (model.mlp().experts().isPresent()) {
+            throw new WeightException(
+                    "a " + spec.family().title() + " model cannot be written as GGUF, since its experts"
+                            + " would have to be stacked there, which is not implemented: take --format huggingface");
+        }
         SequencedMap<String, Number> settings = new LinkedHashMap<>();
         settings.put("context_length", model.sequenceLength());
         settings.put("embedding_length", model.hidden());
         settings.put("block_count", model.layers());
-        settings.put("feed_forward_length", model.inner());
+        settings.put("feed_forward_length", model.mlp().inner());
         settings.put("attention.head_count", model.heads());
         settings.put("attention.head_count_kv", model.keyValueHeads());
         settings.put("attention.layer_norm_rms_epsilon", model.normEpsilon());

@@ -5,6 +5,7 @@ import dev.troupe.layer.EmbeddingLayer;
 import dev.troupe.layer.HeadLayer;
 import dev.troupe.layer.Norm;
 import dev.troupe.layer.ResidualLayer;
+import dev.troupe.layer.experts.ExpertsHalf;
 import dev.troupe.layer.rotary.GatedMlpHalf;
 import dev.troupe.layer.rotary.Projection;
 import dev.troupe.layer.rotary.RotaryAttentionHalf;
@@ -19,6 +20,7 @@ import dev.troupe.model.spec.Split;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
@@ -35,11 +37,13 @@ final class RotaryLayers {
     private static final String KEYS = "k_proj";
     private static final String VALUES = "v_proj";
     private static final String OUTPUT = "o_proj";
-    private static final String GATE = "gate_proj";
-    private static final String UP = "up_proj";
-    private static final String DOWN = "down_proj";
+    static final String GATE = "gate_proj";
+    static final String UP = "up_proj";
+    static final String DOWN = "down_proj";
     /** The matrices of a block, which may have adapters. */
     static final List<String> MATRICES = List.of(QUERIES, KEYS, VALUES, OUTPUT, GATE, UP, DOWN);
+    /** The same without the matrices of MLPs. */
+    static final List<String> ATTENTION_MATRICES = MATRICES.subList(0, 4);
     /** The matrices that have adapters if none is named (Hu et al. 2022, section 4.2). */
     static final List<String> USUALLY_ADAPTED = List.of(QUERIES, VALUES);
 
@@ -64,7 +68,9 @@ final class RotaryLayers {
         layers.add(embedding());
         for (int block = 0; block < model.layers(); block++) {
             layers.add(attention(block));
-            layers.add(mlp(block));
+            int number = block;
+            layers.add(model.mlp().experts().filter(experts -> experts.areIn(number))
+                    .map(experts -> experts(number, experts)).orElseGet(() -> mlp(number)));
         }
         layers.add(head());
         return layers;
@@ -100,7 +106,7 @@ final class RotaryLayers {
     private LayerSpec mlp(int block) {
         String name = "model.layers." + block;
         String inside = name + ".mlp.";
-        int inner = model.inner();
+        int inner = model.mlp().inner();
         GatedMlpHalf.Spec spec = new GatedMlpHalf.Spec(
                 norm(name + ".post_attention_layernorm"),
                 byOutputs(block, inside, GATE, Axis.INNER, inner, false),
@@ -109,6 +115,31 @@ final class RotaryLayers {
         return new LayerSpec("h." + block + ".mlp", "h." + block, 'm', spec.parameters(),
                 (rows, _) -> new LayerCosts(product(rows, 3.0 * inner), 0, product(rows, inner)),
                 context -> new ResidualLayer(context, new GatedMlpHalf(context, block + 1, spec)));
+    }
+
+    /** Products of 2 N C (E + 3 k I). */
+    private LayerSpec experts(int block, Experts experts) {
+        String name = "model.layers." + block;
+        ExpertNames names = family.expertNames();
+        String inside = name + "." + names.inside();
+        ParameterSpec router = new ParameterSpec(inside + "gate.weight",
+                NamedShape.of(Axis.EXPERTS, experts.count(), Axis.HIDDEN, width), new Init.Normal(DEVIATION),
+                new Split.WholeForOwnHeads(), true, trainsAll);
+        ExpertsHalf.Spec spec = new ExpertsHalf.Spec(norm(name + ".post_attention_layernorm"), router,
+                IntStream.range(0, experts.count())
+                        .mapToObj(expert -> expert(inside + "experts." + expert + ".", names, experts.inner()))
+                        .toList(),
+                experts.perToken(), experts.normalizesWeights());
+        double chosen = (double) experts.perToken() * experts.inner();
+        return new LayerSpec("h." + block + ".mlp", "h." + block, 'm', spec.parameters(),
+                (rows, _) -> new LayerCosts(product(rows, experts.count() + 3 * chosen), 0, product(rows, chosen)),
+                context -> new ResidualLayer(context, new ExpertsHalf(context, block + 1, spec)));
+    }
+
+    private ExpertsHalf.Expert expert(String inside, ExpertNames names, int inner) {
+        return new ExpertsHalf.Expert(outOfStream(inside + names.gate(), Axis.EXPERT_INNER, inner),
+                outOfStream(inside + names.up(), Axis.EXPERT_INNER, inner),
+                intoStream(inside + names.down(), Axis.EXPERT_INNER, inner));
     }
 
     /** A product of 2 N C V. */
@@ -146,9 +177,7 @@ final class RotaryLayers {
             boolean biased) {
         Split split = new Split.Along(outputs, List.of(count));
         return new Projection.Spec(
-                ParameterSpec.hiddenMatrix(inside + matrix + ".weight",
-                        NamedShape.of(outputs, count, Axis.HIDDEN, width), new Init.Normal(DEVIATION), split,
-                        trainsAll),
+                outOfStream(inside + matrix, outputs, count),
                 biased ? Optional.of(vector(inside + matrix + ".bias", outputs, count, 0, split)) : Optional.empty(),
                 adapter(block, inside, matrix, outputs, count, Axis.HIDDEN, width, outputs));
     }
@@ -156,10 +185,20 @@ final class RotaryLayers {
     /** Into the stream; each rank has some inputs. */
     private Projection.Spec byInputs(int block, String inside, String matrix, Axis inputs, int count) {
         return new Projection.Spec(
-                ParameterSpec.hiddenMatrix(inside + matrix + ".weight",
-                        NamedShape.of(Axis.HIDDEN, width, inputs, count), new Init.Normal(DEVIATION),
-                        new Split.Along(inputs, List.of(count)), trainsAll),
+                intoStream(inside + matrix, inputs, count),
                 Optional.empty(), adapter(block, inside, matrix, Axis.HIDDEN, width, inputs, count, inputs));
+    }
+
+    /** Returns a matrix of {@code count} outputs, of which each rank has some. */
+    private ParameterSpec outOfStream(String name, Axis outputs, int count) {
+        return ParameterSpec.hiddenMatrix(name + ".weight", NamedShape.of(outputs, count, Axis.HIDDEN, width),
+                new Init.Normal(DEVIATION), new Split.Along(outputs, List.of(count)), trainsAll);
+    }
+
+    /** Returns a matrix of {@code count} inputs, of which each rank has some. */
+    private ParameterSpec intoStream(String name, Axis inputs, int count) {
+        return ParameterSpec.hiddenMatrix(name + ".weight", NamedShape.of(Axis.HIDDEN, width, inputs, count),
+                new Init.Normal(DEVIATION), new Split.Along(inputs, List.of(count)), trainsAll);
     }
 
     /** Initially A is uniform within 1 / sqrt(inputs), as in PEFT, and B is 0, so that nothing is added. */

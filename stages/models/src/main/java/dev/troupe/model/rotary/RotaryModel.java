@@ -4,6 +4,7 @@ import dev.troupe.engine.TooManyElementsException;
 import dev.troupe.layer.rotary.Frequencies;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.spec.Axis;
+import dev.troupe.model.spec.Balance;
 import dev.troupe.model.spec.Lora;
 import dev.troupe.model.spec.Section;
 import java.util.EnumMap;
@@ -13,6 +14,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
@@ -22,14 +24,14 @@ import java.util.stream.Stream;
  * @param hidden width C of the residual stream
  * @param heads attention heads H
  * @param keyValueHeads heads with keys and values, K; divides H
- * @param inner inner width I of an MLP
+ * @param mlp the second halves of the blocks
  * @param sequenceLength longest sequence that the model is for
  * @param vocabularySize tokens V
  * @param tiedEmbeddings whether the head's matrix is the token table
  * @param frequencies of the positions, with the size D of a head
  * @param lora the adapters, if only these are trained; empty if everything is
  */
-record RotaryModel(int layers, int hidden, int heads, int keyValueHeads, int inner, int sequenceLength,
+record RotaryModel(int layers, int hidden, int heads, int keyValueHeads, Mlp mlp, int sequenceLength,
         int vocabularySize, boolean tiedEmbeddings, double normEpsilon, Frequencies frequencies,
         Optional<Lora> lora) {
     static final double NORM_EPSILON = 1e-6;
@@ -43,6 +45,15 @@ record RotaryModel(int layers, int hidden, int heads, int keyValueHeads, int inn
             "sequence-length", "vocabulary-size", "tie-embeddings", "norm-epsilon", "rotary-base", FACTOR, LOW, HIGH,
             LENGTH);
 
+    /**
+     * The second halves of the blocks.
+     *
+     * @param inner inner width I of an MLP
+     * @param experts the experts in place of some MLPs; empty if every block has an MLP
+     */
+    record Mlp(int inner, Optional<Experts> experts) {
+    }
+
     RotaryModel {
         if (heads % keyValueHeads != 0) {
             throw new IllegalArgumentException(heads + " heads (model.heads) are not divisible by the " + keyValueHeads
@@ -51,6 +62,11 @@ record RotaryModel(int layers, int hidden, int heads, int keyValueHeads, int inn
         if (frequencies.headSize() % 2 != 0) {
             throw new IllegalArgumentException("the size of a head (model.head-size) must be even, since rotary"
                     + " positions turn pairs, but found " + frequencies.headSize());
+        }
+        if (mlp.experts.isPresent() && IntStream.range(0, layers).noneMatch(mlp.experts.get()::areIn)) {
+            throw new IllegalArgumentException(
+                    "none of the " + layers + " blocks (model.layers) has experts: change the"
+                            + " layers, or take a family without experts");
         }
         requireWidth("model.heads x model.head-size", (long) heads * frequencies.headSize());
     }
@@ -67,14 +83,16 @@ record RotaryModel(int layers, int hidden, int heads, int keyValueHeads, int inn
         return frequencies.headSize();
     }
 
-    static RotaryModel of(Section section, String title) {
-        section.requireOnly(Stream.concat(KEYS.stream(), Lora.KEYS.stream()).collect(Collectors.toSet()), title);
+    static RotaryModel of(Section section, RotaryFamily family) {
+        section.requireOnly(Stream.of(KEYS, family.expertKeys(), Lora.KEYS).flatMap(Set::stream)
+                .collect(Collectors.toSet()), family.title());
         int hidden = section.positive("hidden");
         int heads = section.positive("heads");
+        int inner = section.has("inner") ? section.positive("inner") : usualInner(hidden);
         int headSize = section.has("head-size") ? section.positive("head-size") : headSize(hidden, heads);
         return new RotaryModel(section.positive("layers"), hidden, heads,
                 section.has("key-value-heads") ? section.positive("key-value-heads") : heads,
-                section.has("inner") ? section.positive("inner") : usualInner(hidden),
+                new Mlp(inner, family.experts(section, inner)),
                 section.positive("sequence-length"), section.positive("vocabulary-size"),
                 section.flag("tie-embeddings"), section.number("norm-epsilon", NORM_EPSILON),
                 new Frequencies(headSize, section.number("rotary-base", ROTARY_BASE),
@@ -107,13 +125,14 @@ record RotaryModel(int layers, int hidden, int heads, int keyValueHeads, int inn
     }
 
     RotaryModel with(Lora adapters) {
-        return new RotaryModel(layers, hidden, heads, keyValueHeads, inner, sequenceLength, vocabularySize,
+        return new RotaryModel(layers, hidden, heads, keyValueHeads, mlp, sequenceLength, vocabularySize,
                 tiedEmbeddings, normEpsilon, frequencies, Optional.of(adapters));
     }
 
-    Section section() {
+    /** Returns the section of the model, in which the family writes its experts. */
+    Section section(RotaryFamily family) {
         Map<String, Object> values = new HashMap<>(Map.of("layers", layers, "hidden", hidden, "heads", heads,
-                "key-value-heads", keyValueHeads, "head-size", headSize(), "inner", inner, "sequence-length",
+                "key-value-heads", keyValueHeads, "head-size", headSize(), "inner", mlp.inner, "sequence-length",
                 sequenceLength, "vocabulary-size", vocabularySize, "tie-embeddings", tiedEmbeddings, "norm-epsilon",
                 normEpsilon));
         values.put("rotary-base", frequencies.base());
@@ -123,20 +142,36 @@ record RotaryModel(int layers, int hidden, int heads, int keyValueHeads, int inn
             values.put(HIGH, scaling.highFactor());
             values.put(LENGTH, scaling.originalLength());
         });
+        mlp.experts.ifPresent(experts -> values.putAll(family.values(experts)));
         lora.ifPresent(adapters -> values.putAll(adapters.values()));
         return new Section(values);
     }
 
     ModelSpec spec(RotaryFamily family) {
         String summary = String.format(Locale.ROOT, "%s of %d layers, width %d, %d heads (%d with keys and values),"
-                + " vocabulary %d%s%s", family.title(), layers, hidden, heads, keyValueHeads, vocabularySize,
+                + " %svocabulary %d%s%s", family.title(), layers, hidden, heads, keyValueHeads,
+                mlp.experts.map(RotaryModel::summary).orElse(""), vocabularySize,
                 tiedEmbeddings ? ", tied embeddings" : "", lora.map(Lora::summary).orElse(""));
         Map<Axis, Integer> sizes = new EnumMap<>(
                 Map.of(Axis.VOCABULARY, vocabularySize, Axis.POSITION, sequenceLength, Axis.HIDDEN, hidden, Axis.HEADS,
                         heads, Axis.KEY_VALUE_HEADS, keyValueHeads, Axis.HEAD, headSize(), Axis.KEY_VALUE,
-                        keyValueHeads * headSize(), Axis.ATTENDED, heads * headSize(), Axis.INNER, inner));
+                        keyValueHeads * headSize(), Axis.ATTENDED, heads * headSize(), Axis.INNER, mlp.inner));
         lora.ifPresent(one -> sizes.put(Axis.ADAPTER, one.rank()));
-        return new ModelSpec(family, section(), summary, layers, sizes,
-                () -> new RotaryLayers(this, family).all());
+        mlp.experts.ifPresent(experts -> {
+            sizes.put(Axis.EXPERTS, experts.count());
+            sizes.put(Axis.EXPERT_INNER, experts.inner());
+        });
+        return new ModelSpec(family, section(family), summary, layers, sizes,
+                () -> new RotaryLayers(this, family).all(), balance());
+    }
+
+    private static String summary(Experts experts) {
+        return String.format(Locale.ROOT, "%d of %d experts a token%s, ", experts.perToken(), experts.count(),
+                experts.auxiliaryLoss() == 0 ? "" : " with an auxiliary loss of " + experts.auxiliaryLoss());
+    }
+
+    private Optional<Balance> balance() {
+        return mlp.experts.map(experts -> new Balance(experts.count(),
+                (int) IntStream.range(0, layers).filter(experts::areIn).count(), experts.auxiliaryLoss()));
     }
 }

@@ -22,6 +22,10 @@ public enum Axis {
     ATTENDED,
     /** Inner width of an MLP. */
     INNER,
+    /** Experts of a layer. */
+    EXPERTS,
+    /** Inner width of an expert. */
+    EXPERT_INNER,
     /** Rank r of low-rank adapters. */
     ADAPTER
 }

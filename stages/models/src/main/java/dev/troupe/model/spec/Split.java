@@ -9,8 +9,8 @@ public sealed interface Split {
     }
 
     /**
-     * Every rank has all of it, for its own heads, or in an adapter for its own inputs or outputs; the gradient is the sum
-     * over the ranks.
+     * Every rank has all of it, for its own heads, or in an adapter for its own inputs or outputs, or in a router for its
+     * own share of each expert; the gradient is the sum over the ranks.
      */
     record WholeForOwnHeads() implements Split {
     }

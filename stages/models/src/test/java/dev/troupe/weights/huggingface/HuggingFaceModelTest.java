@@ -186,7 +186,7 @@ class HuggingFaceModelTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"gpt2-tied-adamw", "gpt2-untied-sgd", "llama31-rope-scaled", "qwen2-bias-tied",
-            "qwen3-qknorm"})
+            "qwen3-qknorm", "mixtral-aux", "qwen3moe", "qwen3moe-dense-between"})
     void shouldReadBackWhatItWrites(String name) throws Exception {
         Path exported = directory.resolve("out").resolve("model");
         try (HuggingFaceModel golden = HuggingFaceModel.open(golden(name))) {

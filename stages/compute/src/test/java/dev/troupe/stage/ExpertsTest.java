@@ -1,0 +1,324 @@
+package dev.troupe.stage;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Kernel;
+import dev.troupe.engine.Shape;
+import dev.troupe.engine.Tensor;
+import dev.troupe.engine.check.CheckedEngine;
+import dev.troupe.engine.check.KernelHook;
+import dev.troupe.engine.reference.ReferenceEngine;
+import dev.troupe.layer.DropoutSettings;
+import dev.troupe.model.InitialWeights;
+import dev.troupe.model.ModelSpec;
+import dev.troupe.model.family.ModelFamilies;
+import dev.troupe.model.spec.Section;
+import dev.troupe.parallel.TensorShare;
+import dev.troupe.partition.Partition;
+import dev.troupe.stage.NaivePipeline.StepResult;
+import dev.troupe.weights.WeightSource;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Experts against finite differences and a dense model, the balance of their loads, and experts without tokens. */
+@Tag("parity")
+class ExpertsTest {
+    private static final ValueLayout.OfDouble DOUBLE = ValueLayout.JAVA_DOUBLE_UNALIGNED;
+    private static final String ROUTER = "model.layers.0.block_sparse_moe.gate.weight";
+    private static final String EXPERT = "model.layers.0.block_sparse_moe.experts.";
+
+    /** A model for the tokens of the golden. */
+    private static ModelSpec mixtral(int experts, int perToken, double auxiliaryLoss) {
+        Map<String, Object> values = new HashMap<>(dense());
+        values.putAll(Map.of("experts", experts, "experts-per-token", perToken, "auxiliary-loss", auxiliaryLoss));
+        return ModelFamilies.named("mixtral").read(new Section(values));
+    }
+
+    private static Map<String, Object> dense() {
+        return Map.of("layers", 2, "hidden", 16, "heads", 4, "inner", 12, "sequence-length", 20, "vocabulary-size", 96,
+                "tie-embeddings", false);
+    }
+
+    private static StageGolden golden() {
+        return new StageGolden("mixtral-aux");
+    }
+
+    private static NaivePipeline pipeline(StageGolden golden, ModelSpec model, int stageCount, int microbatchSize,
+            WeightSource source) {
+        return new NaivePipeline(golden, Partition.uniform(model, stageCount), microbatchSize, source);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"mixtral, 8, 1, NONE", "mixtral-aux, 2, 1, NONE", "mixtral-aux, 2, 3, FULL",
+            "qwen3moe, 8, 2, SELECTIVE",
+            "qwen3moe-dense-between, 1, 3, NONE"})
+    void shouldMeasureTheAuxiliaryLossOfTransformers(String name, int microbatchSize, int stageCount,
+            Recompute recompute) {
+        try (StageGolden golden = new StageGolden(name);
+                NaivePipeline pipeline = new NaivePipeline(golden, Partition.uniform(golden.model(), stageCount),
+                        microbatchSize, golden.initial, recompute, DropoutSettings.NONE)) {
+            int microbatches = golden.batchSize / microbatchSize;
+            for (int step = 0; step < golden.steps; step++) {
+                pipeline.step(step, Order.ONE_FORWARD_ONE_BACKWARD);
+                double sum = 0;
+                for (int microbatch = 0; microbatch < microbatches; microbatch++) {
+                    sum += pipeline.stages.getLast().auxiliaryLoss(microbatch);
+                }
+                assertEquals(golden.auxiliaryLosses[step], sum / microbatches, 1e-9, "step " + step);
+                pipeline.validationLoss(step); // counts nothing
+            }
+        }
+    }
+
+    /** Another split has the same bits, and so has a replay, which reads the choices of the forward. */
+    @Test
+    void shouldMeasureAndChooseOnceUnderEverySplit() {
+        try (StageGolden golden = golden()) {
+            double[] expected = null;
+            for (int stageCount : new int[]{1, 2, 4}) {
+                for (Recompute recompute : Recompute.values()) {
+                    CallCount calls = new CallCount();
+                    try (NaivePipeline pipeline = new NaivePipeline(golden,
+                            Partition.uniform(golden.model(), stageCount), 2, golden.initial, recompute,
+                            DropoutSettings.NONE, DataType.FLOAT64, calls)) {
+                        pipeline.gradients(0, Order.ONE_FORWARD_ONE_BACKWARD);
+                        double[] found = IntStream.range(0, 4)
+                                .mapToDouble(pipeline.stages.getLast()::auxiliaryLoss).toArray();
+                        expected = expected == null ? found : expected;
+                        assertArrayEquals(expected, found, recompute + " on " + stageCount);
+                        assertEquals(3 * 4, calls.routed, "a choice for each layer and microbatch");
+                    }
+                }
+            }
+        }
+    }
+
+    private static final class CallCount implements NaivePipeline.Shares, KernelHook {
+        private int routed;
+
+        @Override
+        public TensorShare of(int stage, Engine any) {
+            return TensorShare.ALL;
+        }
+
+        @Override
+        public Engine engine(DataType parameterType) {
+            ReferenceEngine engine = new ReferenceEngine(parameterType);
+            engine.observe(this);
+            return engine;
+        }
+
+        @Override
+        public void ended(Kernel kernel, long begun, Tensor result) {
+            routed += kernel == Kernel.ROUTE ? 1 : 0;
+        }
+    }
+
+    /** The weight of one expert gives the router a gradient if it is not divided by itself (Fedus et al. 2022). */
+    @Test
+    void shouldTrainTheRouterOfASingleExpertIfWeightsAreNotDivided() {
+        Map<String, Object> values = new HashMap<>(dense());
+        values.putAll(Map.of("experts", 4, "experts-per-token", 1, "normalize-weights", false));
+        ModelSpec model = ModelFamilies.named("qwen3_moe").read(new Section(values));
+        requireFiniteDifferences(model, "model.layers.0.mlp.gate.weight",
+                List.of("model.layers.0.mlp.gate.weight", "model.layers.0.mlp.experts.1.gate_proj.weight",
+                        "model.layers.0.self_attn.q_proj.weight"));
+    }
+
+    @Test
+    void shouldHaveTheGradientOfFiniteDifferences() {
+        requireFiniteDifferences(mixtral(5, 2, 0.5), ROUTER,
+                List.of(ROUTER, EXPERT + "0.w1.weight", EXPERT + "3.w2.weight", EXPERT + "4.w3.weight",
+                        "model.layers.0.post_attention_layernorm.weight", "model.layers.0.self_attn.o_proj.weight",
+                        "model.layers.1.block_sparse_moe.gate.weight", "model.embed_tokens.weight"));
+    }
+
+    private static void requireFiniteDifferences(ModelSpec model, String router, List<String> names) {
+        double step = 1e-5;
+        InitialWeights initial = new InitialWeights(model, 5);
+        // Scores that differ, so that a step changes no choice.
+        WeightSource spread = changing(initial, router, numbers -> Arrays.setAll(numbers, i -> 20 * numbers[i]));
+        try (StageGolden golden = golden()) {
+            Map<String, double[]> gradients;
+            try (NaivePipeline pipeline = pipeline(golden, model, 1, 2, spread)) {
+                pipeline.gradients(0, Order.WHOLE_BACKWARDS);
+                gradients = pipeline.values(Stage::gradients);
+            }
+            for (String name : names) {
+                double[] gradient = gradients.get(name);
+                double largest = Arrays.stream(gradient).map(Math::abs).max().orElseThrow();
+                assertTrue(largest > 0, name);
+                for (int index = 0; index < gradient.length; index += 1 + gradient.length / 7) {
+                    double difference = (totalLoss(golden, model, spread, name, index, step)
+                            - totalLoss(golden, model, spread, name, index, -step)) / (2 * step);
+                    assertEquals(difference, gradient[index], 1e-6 * Math.max(1e-2, largest), name + " " + index);
+                }
+            }
+        }
+    }
+
+    /** The loss that is minimized, with one weight changed. */
+    private static double totalLoss(StageGolden golden, ModelSpec model, WeightSource source, String name, int index,
+            double step) {
+        try (NaivePipeline pipeline = pipeline(golden, model, 1, 2,
+                changing(source, name, numbers -> numbers[index] += step))) {
+            StepResult result = pipeline.gradients(0, Order.WHOLE_BACKWARDS);
+            double auxiliary = 0;
+            for (int microbatch = 0; microbatch < 4; microbatch++) {
+                auxiliary += pipeline.stages.getFirst().auxiliaryLoss(microbatch) / 4;
+            }
+            return result.loss() + model.balance().orElseThrow().coefficient() * auxiliary;
+        }
+    }
+
+    private interface Change {
+        void to(double[] numbers);
+    }
+
+    private static WeightSource changing(WeightSource source, String changed, Change change) {
+        return (name, shape, type, target) -> {
+            source.read(name, shape, type, target);
+            if (name.equals(changed)) {
+                double[] numbers = target.toArray(DOUBLE);
+                change.to(numbers);
+                MemorySegment.copy(numbers, 0, target, DOUBLE, 0, numbers.length);
+            }
+        };
+    }
+
+    @Test
+    void shouldBeTheDenseModelToTheBitWithOneExpert() {
+        ModelSpec dense = ModelFamilies.named("llama").read(new Section(dense()));
+        ModelSpec one = mixtral(1, 1, 0.25);
+        InitialWeights weights = new InitialWeights(dense, 3);
+        InitialWeights ofRouter = new InitialWeights(one, 4);
+        WeightSource renamed = (name, shape, type, target) -> (name.endsWith(".gate.weight") ? ofRouter : weights)
+                .read(ofDense(name), shape, type, target);
+        try (StageGolden golden = golden();
+                NaivePipeline expected = pipeline(golden, dense, 2, 2, weights);
+                NaivePipeline found = pipeline(golden, one, 2, 2, renamed)) {
+            for (int step = 0; step < 3; step++) {
+                StepResult its = expected.gradients(step, Order.WEIGHT_GRADIENTS_LATE);
+                StepResult ours = found.gradients(step, Order.WEIGHT_GRADIENTS_LATE);
+                assertEquals(its.loss(), ours.loss(), "loss of step " + step);
+                assertSameButRouter(expected.values(Stage::gradients), found.values(Stage::gradients));
+                // The norm adds the same squares in another order.
+                expected.update(step, its);
+                found.update(step, its);
+            }
+            assertSameButRouter(expected.values(Stage::weights), found.values(Stage::weights));
+        }
+    }
+
+    private static String ofDense(String name) {
+        return name.replace("block_sparse_moe.experts.0.w1", "mlp.gate_proj")
+                .replace("block_sparse_moe.experts.0.w2", "mlp.down_proj")
+                .replace("block_sparse_moe.experts.0.w3", "mlp.up_proj");
+    }
+
+    private static void assertSameButRouter(Map<String, double[]> expected, Map<String, double[]> found) {
+        assertEquals(expected.size() + 2, found.size());
+        found.forEach((name, values) -> {
+            if (!name.endsWith("block_sparse_moe.gate.weight")) {
+                assertArrayEquals(expected.get(ofDense(name)), values, name);
+            }
+        });
+    }
+
+    @Test
+    void shouldOnlyDecayAnExpertWithoutTokensWhateverMemoryHolds() {
+        ModelSpec model = mixtral(4, 2, 0);
+        // The first number of each row of the stream is positive, and selects the experts 0 and 1.
+        WeightSource source = new InitialWeights(model, 6);
+        source = changing(source, "model.embed_tokens.weight",
+                numbers -> Arrays.setAll(numbers, i -> i % 16 == 0 ? 1 : numbers[i]));
+        for (String router : List.of(ROUTER, ROUTER.replace("0", "1"))) {
+            source = changing(source, router,
+                    numbers -> Arrays.setAll(numbers, i -> i % 16 > 0 ? numbers[i] : i < 32 ? 10 : -10));
+        }
+        NotANumber filled = new NotANumber();
+        try (StageGolden golden = golden();
+                NaivePipeline pipeline = new NaivePipeline(golden, Partition.uniform(model, 1), 2, source,
+                        Recompute.FULL, DropoutSettings.NONE, DataType.FLOAT64, filled)) {
+            filled.isOn = true;
+            Map<String, double[]> before = pipeline.values(Stage::weights);
+            int steps = 20;
+            for (int step = 0; step < steps; step++) {
+                StepResult result = pipeline.gradients(step % golden.steps, Order.WHOLE_BACKWARDS);
+                assertTrue(Double.isFinite(result.loss()) && Double.isFinite(result.norm()), "step " + step);
+                Map<String, double[]> gradients = pipeline.values(Stage::gradients);
+                for (String matrix : Set.of("2.w1.weight", "2.w2.weight", "3.w3.weight")) {
+                    assertTrue(Arrays.stream(gradients.get(EXPERT + matrix)).allMatch(value -> value == 0), matrix);
+                }
+                assertTrue(Arrays.stream(gradients.get(EXPERT + "0.w1.weight")).anyMatch(value -> value != 0));
+                pipeline.update(step, result);
+            }
+            assertTrue(filled.count > 0);
+            double kept = Math.pow(1 - golden.learningRate * 0.1, steps);
+            double[] last = pipeline.values(Stage::weights).get(EXPERT + "3.w2.weight");
+            double[] first = before.get(EXPERT + "3.w2.weight");
+            for (int i = 0; i < last.length; i++) {
+                assertEquals(first[i] * kept, last[i], 1e-12 * Math.abs(first[i]));
+            }
+        }
+    }
+
+    /** Fills what is allocated after the stages, such as activations, with NaN. */
+    private static final class NotANumber implements NaivePipeline.Shares, KernelHook {
+        private CheckedEngine engine;
+        private boolean isOn;
+        private int count;
+
+        @Override
+        public TensorShare of(int stage, Engine any) {
+            return TensorShare.ALL;
+        }
+
+        @Override
+        public Engine engine(DataType parameterType) {
+            engine = new ReferenceEngine(parameterType);
+            engine.observe(this);
+            return engine;
+        }
+
+        @Override
+        public void ended(Kernel kernel, long begun, Tensor result) {
+            if (isOn && kernel == Kernel.ALLOCATE && result.dataType() == DataType.FLOAT64) {
+                count++;
+                engine.fill(result, Double.NaN);
+            }
+        }
+    }
+
+    /** Ties go to the lower expert, so all tokens go to one if all scores are the same. */
+    @Test
+    void shouldKeepEveryTokenIfAllChooseTheSameExpert() {
+        ModelSpec model = mixtral(6, 1, 0.5);
+        WeightSource source = new InitialWeights(model, 8);
+        for (String router : List.of(ROUTER, ROUTER.replace("0", "1"))) {
+            source = changing(source, router, numbers -> Arrays.fill(numbers, 0));
+        }
+        try (StageGolden golden = golden(); NaivePipeline pipeline = pipeline(golden, model, 2, 2, source)) {
+            pipeline.gradients(0, Order.WHOLE_BACKWARDS);
+            // f is 1 for expert 0, and P is 1/6 for each.
+            assertEquals(1, pipeline.stages.getLast().auxiliaryLoss(0), 1e-12);
+            double[] used = pipeline.values(Stage::gradients).get(EXPERT + "0.w1.weight");
+            assertTrue(Arrays.stream(used).anyMatch(value -> value != 0));
+            assertEquals(Shape.of(12, 16).elementCount(), used.length);
+        }
+    }
+}

@@ -1,0 +1,263 @@
+package dev.troupe.layer.experts;
+
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Shape;
+import dev.troupe.engine.Tensor;
+import dev.troupe.layer.DropoutKey;
+import dev.troupe.layer.Half;
+import dev.troupe.layer.LayerContext;
+import dev.troupe.layer.Norm;
+import dev.troupe.layer.Parameter;
+import dev.troupe.layer.TensorPool;
+import dev.troupe.model.spec.ParameterSpec;
+import java.util.List;
+import java.util.function.Function;
+import java.util.stream.Stream;
+
+/**
+ * The second half of a block with experts (Shazeer et al. 2017, Jiang et al. 2024): {@code y = x + sum of w_e f_e(h)} over
+ * the k experts that the router chooses for a row, with {@code h = norm(x)}, each expert a gated MLP
+ * {@code f_e(h) = (silu(h Wgate_e^T) * (h Wup_e^T)) Wdown_e^T}. No choice is dropped, whatever the load of an expert.
+ *
+ * <p>N = B T rows, E experts, k choices of a row, R = N k, C hidden size, I inner width of an expert: x and y [N x C], the
+ * router's matrix [E x C], Wgate and Wup [I x C], Wdown [C x I]. Each of the t ranks of a group has the whole router, and of
+ * every expert I/t rows of the first two and I/t columns of Wdown. So all ranks make the same choices, each computes a part
+ * of the gradient for the weights w, and the router's gradient is the sum of their parts.
+ */
+public final class ExpertsHalf extends Half {
+    private final TensorPool.Extent scoreShape;
+    private final TensorPool.Extent choiceShape;
+    private final TensorPool.Extent rowShape;
+    private final TensorPool.Extent sortedShape;
+    private final TensorPool.Extent innerShape;
+    private final Shape segmentShape;
+    private final boolean normalizesWeights;
+    private final Parameter router;
+    private final List<Parameter> gates;
+    private final List<Parameter> ups;
+    private final List<Parameter> downs;
+
+    /** The matrices of an expert: gate [I x C], up [I x C], down [C x I]. */
+    public record Expert(ParameterSpec gate, ParameterSpec up, ParameterSpec down) {
+        Stream<ParameterSpec> parameters() {
+            return Stream.of(gate, up, down);
+        }
+    }
+
+    /**
+     * The parameters of the half.
+     *
+     * @param norm of the stream
+     * @param router [E x C]
+     * @param experts of each its matrices
+     * @param perToken k, the experts of a row
+     * @param normalizesWeights whether the weights of a row are divided by their sum
+     */
+    public record Spec(Norm.Spec norm, ParameterSpec router, List<Expert> experts, int perToken,
+            boolean normalizesWeights) {
+        /** Returns all parameters, in the order of the published models. */
+        public List<ParameterSpec> parameters() {
+            return Stream.of(Stream.of(router), experts.stream().flatMap(Expert::parameters),
+                    norm.parameters().stream()).flatMap(some -> some).toList();
+        }
+    }
+
+    /**
+     * Makes the half on a rank.
+     *
+     * @param block the block's number in the model, for dropout: the embedding is 0
+     */
+    public ExpertsHalf(LayerContext context, int block, Spec spec) {
+        super(context, block, DropoutKey.Site.MLP_OUTPUT, spec.norm());
+        normalizesWeights = spec.normalizesWeights();
+        router = context.parameter(spec.router());
+        gates = parameters(context, spec, Expert::gate);
+        ups = parameters(context, spec, Expert::up);
+        downs = parameters(context, spec, Expert::down);
+        scoreShape = context.activation(gates.size());
+        choiceShape = context.activation(spec.perToken());
+        rowShape = context.perRow(spec.perToken());
+        sortedShape = context.activation(spec.perToken(), context.hidden());
+        innerShape = context.activation(spec.perToken(), gates.getFirst().shape().size(0));
+        segmentShape = Shape.of(gates.size() + 1);
+    }
+
+    private static List<Parameter> parameters(LayerContext context, Spec spec,
+            Function<Expert, ParameterSpec> matrix) {
+        return spec.experts().stream().map(matrix).map(context::parameter).toList();
+    }
+
+    @Override
+    public List<Parameter> parameters() {
+        Stream<Parameter> experts = Stream.iterate(0, expert -> expert < gates.size(), expert -> expert + 1)
+                .flatMap(expert -> Stream.of(gates.get(expert), ups.get(expert), downs.get(expert)));
+        return Stream.of(Stream.of(router), experts, norm.parameters().stream()).flatMap(some -> some).toList();
+    }
+
+    @Override
+    public Pass newPass() {
+        return new RoutedPass();
+    }
+
+    private static List<Tensor> matrices(List<Parameter> experts) {
+        return experts.stream().map(Parameter::computeWeights).toList();
+    }
+
+    private static List<Tensor> gradients(List<Parameter> experts) {
+        return experts.stream().map(Parameter::gradient).toList();
+    }
+
+    private final class RoutedPass extends Pass {
+        // The decisions of the forward, which a replay reads: it never routes again.
+        private Tensor scores;
+        private Tensor chosen;
+        private Tensor weights;
+        private Tensor segments;
+        /** The row of each sorted row. */
+        private Tensor rows;
+        private Tensor places;
+        /** Its gradient from the first backward on. */
+        private Tensor gate;
+        private Tensor up;
+        /** Multiplied by the weights from the first backward on. */
+        private Tensor inner;
+        private Tensor upGradient;
+        private Tensor logitGradient;
+
+        @Override
+        protected void forward() {
+            if (chosen == null) {
+                route();
+            }
+            Tensor sorted = sorted(normed);
+            gate = take(innerShape);
+            engine.segmentMatmul(sorted, segments, matrices(gates), true, gate);
+            up = take(innerShape);
+            engine.segmentMatmul(sorted, segments, matrices(ups), true, up);
+            pool.give(sorted);
+            gateUp();
+        }
+
+        /** Scores are floats, whatever the type of activations. */
+        private void route() {
+            Tensor logits = pool.takeFloats(scoreShape, microbatch.length());
+            engine.matmul(normed, false, router.computeWeights(), true, logits, false);
+            scores = pool.takeFloats(scoreShape, microbatch.length());
+            chosen = pool.take(DataType.INT32, choiceShape, microbatch.length());
+            weights = pool.takeFloats(choiceShape, microbatch.length());
+            engine.route(logits, normalizesWeights, scores, chosen, weights);
+            pool.give(logits);
+            segments = pool.take(DataType.INT32, segmentShape);
+            rows = pool.take(DataType.INT32, rowShape, microbatch.length());
+            places = pool.take(DataType.INT32, choiceShape, microbatch.length());
+            engine.routingTables(chosen, segments, rows, places);
+            if (microbatch.loads() != null) {
+                engine.addLoads(scores, chosen, microbatch.loads().sums());
+            }
+        }
+
+        /** Returns the rows of an activation by expert; the caller gives them back. */
+        private Tensor sorted(Tensor activation) {
+            Tensor sorted = take(sortedShape);
+            engine.gatherRows(activation, rows, sorted);
+            return sorted;
+        }
+
+        private void gateUp() {
+            inner = take(innerShape);
+            engine.swiGlu(gate, up, inner);
+        }
+
+        @Override
+        protected Tensor projected() {
+            Tensor outputs = take(sortedShape);
+            engine.segmentMatmul(inner, segments, matrices(downs), true, outputs);
+            Tensor added = take(activation);
+            engine.combineRows(outputs, places, weights, added);
+            pool.give(outputs);
+            return stream.intoSum(added, microbatch.length());
+        }
+
+        @Override
+        protected void dropRecomputableInner() {
+            inner = pool.drop(inner);
+        }
+
+        @Override
+        protected Tensor backwardInner() {
+            if (inner == null) {
+                gateUp();
+            }
+            upGradient = take(innerShape);
+            Tensor sorted = sorted(outputGradient);
+            engine.segmentMatmul(sorted, segments, matrices(downs), false, upGradient);
+            pool.give(sorted);
+            Tensor weightGradient = pool.takeFloats(choiceShape, microbatch.length());
+            engine.combineRowsBackward(weights, places, inner, upGradient, weightGradient);
+            // Both gradients overwrite tensors that the backward for the weights does not read.
+            engine.swiGluBackward(gate, up, upGradient, gate, upGradient);
+            up = pool.drop(up);
+            Tensor dNormed = backwardExperts();
+            addBackwardRouter(weightGradient, dNormed);
+            pool.give(weightGradient);
+            return dNormed;
+        }
+
+        private Tensor backwardExperts() {
+            Tensor dSorted = take(sortedShape);
+            engine.segmentMatmul(gate, segments, matrices(gates), false, dSorted);
+            Tensor addend = take(sortedShape);
+            engine.segmentMatmul(upGradient, segments, matrices(ups), false, addend);
+            engine.add(dSorted, addend, dSorted);
+            pool.give(addend);
+            Tensor dNormed = take(activation);
+            engine.combineRows(dSorted, places, null, dNormed);
+            pool.give(dSorted);
+            return dNormed;
+        }
+
+        private void addBackwardRouter(Tensor weightGradient, Tensor dNormed) {
+            logitGradient = take(scoreShape);
+            engine.routeBackward(scores, chosen, normalizesWeights, weightGradient,
+                    microbatch.loads() == null ? null : microbatch.loads().scoreGradient(), logitGradient);
+            Tensor addend = take(activation);
+            engine.matmul(logitGradient, false, router.computeWeights(), false, addend, false);
+            engine.add(dNormed, addend, dNormed);
+            pool.give(addend);
+        }
+
+        @Override
+        protected void backwardInnerWeight() {
+            Tensor sorted = sorted(outputGradient);
+            engine.segmentMatmulBackward(sorted, inner, segments, gradients(downs));
+            engine.gatherRows(normed, rows, sorted);
+            engine.segmentMatmulBackward(gate, sorted, segments, gradients(gates));
+            engine.segmentMatmulBackward(upGradient, sorted, segments, gradients(ups));
+            pool.give(sorted);
+            engine.matmul(logitGradient, true, normed, false, router.gradient(), true);
+        }
+
+        @Override
+        protected void releaseInner() {
+            gate = pool.drop(gate);
+            up = pool.drop(up);
+            inner = pool.drop(inner);
+        }
+
+        @Override
+        protected void releaseDecisions() {
+            scores = pool.drop(scores);
+            chosen = pool.drop(chosen);
+            weights = pool.drop(weights);
+            segments = pool.drop(segments);
+            rows = pool.drop(rows);
+            places = pool.drop(places);
+        }
+
+        @Override
+        protected void releaseInnerGradients() {
+            upGradient = pool.drop(upGradient);
+            logitGradient = pool.drop(logitGradient);
+        }
+    }
+}

@@ -1,0 +1,2 @@
+/** Mixtures of experts, and their routers. */
+package dev.troupe.layer.experts;

@@ -1,0 +1,2 @@
+/** Mixtral (Jiang et al. 2024). */
+package dev.troupe.model.mixtral;
