@@ -46,6 +46,9 @@ class EvalTest {
             qwen3-qknorm,        nd4j,      float32, 1e-5
             smollm-tied-mqa,     reference, float64, 1e-9
             llama-packed-masked, reference, float64, 1e-9
+            mixtral,             cpu,       float32, 1e-5
+            qwen3moe,            reference, float64, 1e-9
+            qwen3moe-dense-between, nd4j,   float32, 1e-5
             """)
     void shouldMeasureTheLossAndTheLogitsOfTransformers(String name, String engine, String precision,
             double tolerance) {

@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.stream.StreamSupport;
 
 /**
@@ -40,6 +41,23 @@ public record Golden(Path directory, JsonNode expected) {
 
     double[] norms() {
         return numbers("gradient_norms");
+    }
+
+    /** The auxiliary losses of experts, without their coefficient; empty if they have no effect. */
+    double[] auxiliaryLosses() {
+        return auxiliaryGroup().isPresent() ? numbers("aux_losses") : new double[0];
+    }
+
+    boolean hasExperts() {
+        return expected.has("moe");
+    }
+
+    /** The sequences over which an auxiliary loss is taken; empty if it has no effect. */
+    OptionalInt auxiliaryGroup() {
+        JsonNode experts = expected.path("moe");
+        return experts.path("router_aux_loss_coef").asDouble(0) == 0
+                ? OptionalInt.empty()
+                : OptionalInt.of(experts.get("aux_group_sequences").asInt());
     }
 
     private double[] numbers(String field) {

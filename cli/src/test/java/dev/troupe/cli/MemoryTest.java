@@ -62,9 +62,23 @@ class MemoryTest {
                 "training.recompute-every=" + every);
     }
 
+    /** However uneven the loads of the experts are. */
+    @ParameterizedTest
+    @CsvSource({"mixtral-aux, 1f1b, 2, 2, none", "qwen3moe, zb-h1, 2, 1, full",
+            "qwen3moe-dense-between, gpipe, 3, 1, selective"})
+    void shouldTakeTheAnnouncedMemoryWithExperts(String name, String schedule, int pipeline, int tensor,
+            String recompute) {
+        assertTakesWhatItAnnounces(name, schedule, pipeline, 1, recompute, "parallel.tensor=" + tensor);
+    }
+
     private void assertTakesWhatItAnnounces(String schedule, int pipeline, int virtualStages, String recompute,
             String... more) {
-        List<String> settings = Golden.named(Golden.TIED).settings("engine.kind=" + CountingEngineProvider.KIND,
+        assertTakesWhatItAnnounces(Golden.TIED, schedule, pipeline, virtualStages, recompute, more);
+    }
+
+    private void assertTakesWhatItAnnounces(String name, String schedule, int pipeline, int virtualStages,
+            String recompute, String... more) {
+        List<String> settings = Golden.named(name).settings("engine.kind=" + CountingEngineProvider.KIND,
                 "parallel.pipeline=" + pipeline, "parallel.virtual-stages=" + virtualStages,
                 "parallel.schedule=" + schedule, "training.microbatch-size=1", "training.recompute=" + recompute,
                 "training.steps=3", "training.validate-every=1");

@@ -123,7 +123,9 @@ class TidyTest {
             "stages/models/src/main/java/dev/troupe/model/gpt2",
             Pattern.compile("\\b(wte|wpe|c_proj|c_attn|c_fc|ln_f|ln_1|ln_2|attn_qkv|position_embd)\\b"),
             "stages/models/src/main/java/dev/troupe/model/rotary",
-            Pattern.compile("\\b(q_proj|o_proj|down_proj|input_layernorm|embed_tokens|q_norm|attn_q|ffn_gate)\\b"));
+            Pattern.compile("\\b(q_proj|o_proj|down_proj|input_layernorm|embed_tokens|q_norm|attn_q|ffn_gate)\\b"),
+            "stages/models/src/main/java/dev/troupe/model/mixtral", Pattern.compile("block_sparse_moe"),
+            "stages/models/src/main/java/dev/troupe/model/qwen3moe", Pattern.compile("mlp_only_layers"));
 
     @Test
     void shouldPointArrowsTheWayTheHouseHasThem() {
