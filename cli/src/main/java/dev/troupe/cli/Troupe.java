@@ -12,6 +12,7 @@ import dev.troupe.cli.plan.PlanCommand;
 import dev.troupe.cli.profile.ProfileCommand;
 import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.cli.stop.StandardError;
+import dev.troupe.cli.stop.StandardOutput;
 import dev.troupe.cli.stop.StopRequests;
 import dev.troupe.plan.error.UserErrors;
 import java.util.Locale;
@@ -44,10 +45,15 @@ public final class Troupe implements Runnable {
         Locale.setDefault(Locale.ROOT); // what libraries write is the same on every machine too
         StopRequests.handleSignals();
         Thread standardError = StandardError.restore();
+        StandardOutput standardOutput = StandardOutput.watch();
         CommandLine command = commandLine();
         standardError.join();
         int exitCode = areText(arguments, command) ? command.execute(arguments) : ExitCode.WRONG_REQUEST;
         System.out.flush();
+        if (standardOutput.complaint().isPresent()) {
+            command.getErr().println("troupe: " + standardOutput.complaint().get());
+            exitCode = exitCode == ExitCode.DONE ? ExitCode.RUN_FAILED : exitCode;
+        }
         System.exit(exitCode);
     }
 

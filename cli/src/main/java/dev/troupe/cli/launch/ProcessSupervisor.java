@@ -46,6 +46,10 @@ public final class ProcessSupervisor implements StopRequests.Stoppable {
         }
     }
 
+    private interface Work {
+        void run() throws InterruptedException;
+    }
+
     private final ClusterFile file;
     private final RunSpec spec;
     private final Path directory;
@@ -53,7 +57,8 @@ public final class ProcessSupervisor implements StopRequests.Stoppable {
     private final Optional<Path> resume;
     private final PrintStream output;
     private final SupervisorMachine machine;
-    private final BlockingQueue<SupervisorEvent> events = new LinkedBlockingQueue<>();
+    /** What the threads of this process have for the thread of {@link #run}. */
+    private final BlockingQueue<Work> inbox = new LinkedBlockingQueue<>();
     /** The living processes by host and by node. */
     private final Map<String, Driver> drivers = new LinkedHashMap<>();
     private final Map<String, NodeProcess> nodes = new ConcurrentHashMap<>();
@@ -90,12 +95,12 @@ public final class ProcessSupervisor implements StopRequests.Stoppable {
 
     @Override
     public void stop() {
-        events.add(new SupervisorEvent.StopAsked(false));
+        add(new SupervisorEvent.StopAsked(false));
     }
 
     @Override
     public void stopNow() {
-        events.add(new SupervisorEvent.StopAsked(true));
+        add(new SupervisorEvent.StopAsked(true));
     }
 
     /** Returns whether this process has started the coordinator's node, which answers with the run's progress. */
@@ -106,22 +111,31 @@ public final class ProcessSupervisor implements StopRequests.Stoppable {
 
     /** Runs the nodes to their end, and cleans up after them. */
     public void run() throws InterruptedException {
-        events.add(new SupervisorEvent.Begin());
+        add(new SupervisorEvent.Begin());
         try {
             long nextLook = System.nanoTime();
             while (!machine.isOver()) {
-                SupervisorEvent event = events.poll(nextLook - System.nanoTime(), TimeUnit.NANOSECONDS);
-                if (event == null) {
+                Work next = inbox.poll(nextLook - System.nanoTime(), TimeUnit.NANOSECONDS);
+                if (next == null) {
                     reportEnds();
                     nextLook = System.nanoTime() + LOOK_NANOS;
-                    event = new SupervisorEvent.Tick();
+                    on(new SupervisorEvent.Tick());
+                } else {
+                    next.run();
                 }
-                machine.on(event, System.nanoTime()).forEach(this::perform);
             }
         } finally {
             isEnding = true;
             endProcesses();
         }
+    }
+
+    private void add(SupervisorEvent event) {
+        inbox.add(() -> on(event));
+    }
+
+    private void on(SupervisorEvent event) {
+        machine.on(event, System.nanoTime()).forEach(this::perform);
     }
 
     private void perform(SupervisorCommand command) {
@@ -145,20 +159,24 @@ public final class ProcessSupervisor implements StopRequests.Stoppable {
         }
     }
 
-    /** Reports the processes that have ended, after their last lines. */
+    /** Reports the processes that have ended; the leader's end comes after the last lines that it printed. */
     private void reportEnds() throws InterruptedException {
         for (Driver driver : List.copyOf(drivers.values())) {
             if (!driver.process().isAlive()) {
                 driver.process().end(PROCESS_END_SECONDS, TimeUnit.SECONDS);
                 drivers.remove(driver.host());
-                events.add(driver.ended());
+                add(driver.ended());
             }
         }
         for (NodeProcess node : List.copyOf(nodes.values())) {
             if (!node.process().isAlive()) {
                 node.process().end(PROCESS_END_SECONDS, TimeUnit.SECONDS);
                 nodes.remove(node.process().name());
-                events.add(node.ended());
+                if (node.process().name().equals(leader)) {
+                    add(node.ended());
+                } else {
+                    on(node.ended());
+                }
             }
         }
     }
@@ -167,14 +185,16 @@ public final class ProcessSupervisor implements StopRequests.Stoppable {
         nodes.values().stream().map(NodeProcess::process).forEach(kills ? ChildProcess::kill : ChildProcess::stopNow);
         for (NodeProcess node : nodes.values()) {
             node.process().end(PROCESS_END_SECONDS, TimeUnit.SECONDS);
-            events.add(node.ended());
+            add(node.ended());
         }
         for (Driver driver : drivers.values()) {
             driver.process().end(PROCESS_END_SECONDS, TimeUnit.SECONDS);
         }
         ownHosts.forEach(host -> MachineDriver.clear(spec, host));
-        events.add(new SupervisorEvent.AllEnded(Checkpoint.newestSteps(directory)));
-        events.forEach(event -> machine.on(event, System.nanoTime()).forEach(this::perform));
+        add(new SupervisorEvent.AllEnded(Checkpoint.newestSteps(directory)));
+        for (Work next = inbox.poll(); next != null; next = inbox.poll()) {
+            next.run();
+        }
     }
 
     private void startDriver(String host) {
@@ -183,7 +203,7 @@ public final class ProcessSupervisor implements StopRequests.Stoppable {
         String name = SupervisorMachine.driver(host);
         ChildProcess process = ChildProcess.start(name, arguments("media-driver", host), log(name), line -> {
             if (line.equals(MediaDriverCommand.READY)) {
-                events.add(new SupervisorEvent.DriverReady(host));
+                add(new SupervisorEvent.DriverReady(host));
             }
         }, words);
         drivers.put(host, new Driver(host, process, words));
@@ -204,17 +224,30 @@ public final class ProcessSupervisor implements StopRequests.Stoppable {
         return logs.resolve(process + ".log");
     }
 
-    /** Prints the lines of the coordinator's node: the first of the file, or the node that has taken over. */
     private void onLine(String node, String line) {
         Optional<ProgressAnswer> answer = ProgressAnswer.of(line);
         if (answer.isPresent()) {
-            events.add(new SupervisorEvent.Answered(node, answer.get().question(), answer.get().isUp(),
+            add(new SupervisorEvent.Answered(node, answer.get().question(), answer.get().isUp(),
                     answer.get().stepsDone()));
-        } else if (line.equals(CoordinatorConsole.TAKEN_OVER)) {
+        } else {
+            inbox.add(() -> show(node, line));
+        }
+    }
+
+    /**
+     * Prints a line of the coordinator's node: the first of the file, or the node that has taken over. The ends of other
+     * processes come first, since they may be the cause of a recovery that the line reports.
+     */
+    private void show(String node, String line) throws InterruptedException {
+        if (isEnding) {
+            return; // a process that this one ends has nothing to say
+        }
+        reportEnds();
+        if (line.equals(CoordinatorConsole.TAKEN_OVER)) {
             leader = node;
-            events.add(new SupervisorEvent.TookOver(node));
+            on(new SupervisorEvent.TookOver(node));
             output.println(node + " leads the run from here");
-        } else if (node.equals(leader) && !isEnding) { // a process that this one ends has nothing to say
+        } else if (node.equals(leader)) {
             output.println(line);
         }
     }

@@ -20,6 +20,10 @@ sealed interface DirectoryState {
     record Free() implements DirectoryState {
     }
 
+    /** Something other than a directory. */
+    record NoDirectory() implements DirectoryState {
+    }
+
     /** A directory with files that are of no run. */
     record Foreign() implements DirectoryState {
     }
@@ -46,6 +50,9 @@ sealed interface DirectoryState {
     static DirectoryState of(Path path) {
         if (RunDirectory.isFree(path)) {
             return new Free();
+        }
+        if (Files.exists(path) && !Files.isDirectory(path)) {
+            return new NoDirectory();
         }
         return RunLock.isTaken(path) ? new Live() : ofFiles(path);
     }
@@ -78,6 +85,8 @@ sealed interface DirectoryState {
         String inUse = "the output directory " + path + " is in use: ";
         return switch (this) {
             case Free _,WithoutCheckpoint _ -> Optional.empty();
+            case NoDirectory _ -> Optional.of("the output directory " + path + " must be a directory or not there yet,"
+                    + " but it is a file; choose another with --out");
             case Foreign _ ->
                 Optional.of(inUse + "it holds files that are of no run; it must be empty or not there yet:"
                         + " choose another with --out");
@@ -93,7 +102,7 @@ sealed interface DirectoryState {
     /** Returns why a run cannot resume in the directory; empty if it can, or if opening its checkpoint explains more. */
     default Optional<String> whyNotResume(Path path) {
         return switch (this) {
-            case Free _,Foreign _,Finished _,Resumable _ -> Optional.empty();
+            case Free _,NoDirectory _,Foreign _,Finished _,Resumable _ -> Optional.empty();
             case Live _ -> Checkpoint.newestSteps(path).isPresent()
                     ? Optional.empty() // a node that rejoins the run
                     : Optional.of(path + " has no checkpoint yet, and its run is in progress: wait for its end");

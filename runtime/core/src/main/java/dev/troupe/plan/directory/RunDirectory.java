@@ -46,6 +46,9 @@ public final class RunDirectory implements AutoCloseable {
      * @throws UsageException if it has files or cannot be created
      */
     public static void requireFree(Path path) {
+        if (Files.exists(path) && !Files.isDirectory(path)) {
+            throw new UsageException(new DirectoryState.NoDirectory().whyNotBegin(path).orElseThrow());
+        }
         if (!isFree(path)) {
             throw new UsageException("the output directory " + path + " is in use: it must be empty or not there yet;"
                     + " choose another with --out");

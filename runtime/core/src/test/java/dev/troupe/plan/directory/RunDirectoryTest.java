@@ -41,8 +41,15 @@ class RunDirectoryTest {
                 + " with --out", refusal(() -> RunDirectory.requireFree(used)));
         assertEquals("the output directory " + used + " is in use: it holds files that are of no run; it must be empty"
                 + " or not there yet: choose another with --out", refusal(() -> RunDirectory.requireBeginnable(used)));
-        Path file = used.resolve("notes.txt");
-        assertTrue(refusal(() -> RunDirectory.requireFree(file)).contains(file + " is in use"));
+    }
+
+    @Test
+    void shouldRefuseAFile() throws IOException {
+        Path file = Files.writeString(home.resolve("notes.txt"), "mine");
+        String refusal = "the output directory " + file
+                + " must be a directory or not there yet, but it is a file; choose another with --out";
+        assertEquals(refusal, refusal(() -> RunDirectory.requireFree(file)));
+        assertEquals(refusal, refusal(() -> RunDirectory.requireBeginnable(file)));
     }
 
     @Test

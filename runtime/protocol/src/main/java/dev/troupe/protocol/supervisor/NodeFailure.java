@@ -71,6 +71,11 @@ final class NodeFailure {
         return process.state() == ProcessState.LOST;
     }
 
+    /** Returns whether this is no consequence of another process's end, and the process has printed no reason. */
+    boolean isReportedAtOnce() {
+        return isLost() && !hasComplained;
+    }
+
     /** Returns whether a restarted process was refused, as a further one would be. */
     boolean isRefusedAgain() {
         return process.isRejoined() && process.state() == ProcessState.REFUSED;

@@ -86,7 +86,7 @@ public final class SupervisorMachine {
             case SupervisorEvent.Begin _ -> begin(commands);
             case SupervisorEvent.DriverReady(String host) -> driverReady(host, commands);
             case SupervisorEvent.DriverEnded ended -> driverEnded(ended, commands);
-            case SupervisorEvent.NodeEnded ended -> nodeEnded(ended);
+            case SupervisorEvent.NodeEnded ended -> nodeEnded(ended, commands);
             case SupervisorEvent.Answered answered -> onAnswered(answered);
             case SupervisorEvent.TookOver(String node) -> leader = node;
             case SupervisorEvent.StopAsked(boolean atOnce) -> stop(atOnce, commands);
@@ -178,7 +178,7 @@ public final class SupervisorMachine {
         commands.add(new SupervisorCommand.Refuse(why));
     }
 
-    private void nodeEnded(SupervisorEvent.NodeEnded ended) {
+    private void nodeEnded(SupervisorEvent.NodeEnded ended, List<SupervisorCommand> commands) {
         SupervisedProcess process = nodes.get(ended.node());
         if (process == null) {
             return;
@@ -189,7 +189,11 @@ public final class SupervisorMachine {
             runOverNanos = nowNanos;
         }
         if (phase == Phase.NODES && !isStopAsked && process.state().hasFailed()) {
-            failures.add(new NodeFailure(process, ended, nowNanos, progress.stepsDone()));
+            NodeFailure failure = new NodeFailure(process, ended, nowNanos, progress.stepsDone());
+            failures.add(failure);
+            if (failure.isReportedAtOnce()) { // a recovery or the ends of others follow from it
+                complain(failure.node(), failure.how(), commands);
+            }
         }
     }
 
@@ -244,11 +248,11 @@ public final class SupervisorMachine {
         endAll(commands);
     }
 
-    /** Reports the end of the first failed process, which ended the others, unless it reported the reason itself. */
+    /** Reports the end of the first failed process, which ended the others, unless the reason has been reported. */
     private void tellCause(List<SupervisorCommand> commands) {
         if (!hasReportedCause) {
             hasReportedCause = true;
-            failures.stream().findFirst().filter(first -> !first.hasComplained())
+            failures.stream().findFirst().filter(first -> !first.hasComplained() && !first.isReportedAtOnce())
                     .ifPresent(first -> complain(first.node(), first.how(), commands));
         }
     }
@@ -283,7 +287,9 @@ public final class SupervisorMachine {
             }
             boolean startsAgain = !isAnyOver && isAnyAlive() && !failure.isRefusedAgain()
                     && restartBudget.next(node, failure.lived());
-            commands.add(new SupervisorCommand.Say(node + " ended " + failure.how() + "; the run continues without it"
+            commands.add(new SupervisorCommand.Say((failure.isReportedAtOnce()
+                    ? "the run continues without " + node
+                    : node + " ended " + failure.how() + "; the run continues without it")
                     + (startsAgain ? ", and its process starts again" : "")));
             if (startsAgain) {
                 startNode(node, true, commands);

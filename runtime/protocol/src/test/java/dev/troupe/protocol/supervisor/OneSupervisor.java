@@ -66,8 +66,12 @@ abstract class OneSupervisor {
         return on(new SupervisorEvent.Answered(node, question, true, OptionalLong.of(stepsDone)));
     }
 
+    static SupervisorCommand killed(String node) {
+        return new SupervisorCommand.Complain(node + " ended " + KILLED + "; its log is logs/" + node + ".log");
+    }
+
     static SupervisorCommand goesOnWithout(String node, boolean startsAgain) {
-        return new SupervisorCommand.Say(node + " ended " + KILLED + "; the run continues without it"
+        return new SupervisorCommand.Say("the run continues without " + node
                 + (startsAgain ? ", and its process starts again" : ""));
     }
 

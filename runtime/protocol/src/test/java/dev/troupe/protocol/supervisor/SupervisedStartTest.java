@@ -55,9 +55,8 @@ class SupervisedStartTest extends OneSupervisor {
         ended("a", ProcessState.LOST);
         askAfter(Duration.ofSeconds(1), 1);
         assertEquals(startsAgain("a"), askAfter(Duration.ofSeconds(1), 2));
-        assertEquals(List.of(), ended("b", ProcessState.LOST));
-        assertEquals(List.of(new SupervisorCommand.Complain("b ended by signal 9; its log is logs/b.log"),
-                new SupervisorCommand.End(true)), ended("c", ProcessState.LOST));
+        assertEquals(List.of(killed("b")), ended("b", ProcessState.LOST));
+        assertEquals(List.of(killed("c"), new SupervisorCommand.End(true)), ended("c", ProcessState.LOST));
         assertEquals(Optional.of("b"), lost());
     }
 

@@ -28,7 +28,7 @@ class SupervisorMachineTest extends OneSupervisor {
     void shouldStartAProcessAgainOnceAStepIsCommittedWithoutIt() {
         begin();
         askAfter(Duration.ofSeconds(1), 5);
-        assertEquals(List.of(), ended("b", ProcessState.LOST));
+        assertEquals(List.of(killed("b")), ended("b", ProcessState.LOST), "before a recovery that follows from it");
         assertEquals(List.of(), askAfter(Duration.ofSeconds(1), 6), "the step may be from before the end");
         assertEquals(List.of(), askAfter(Duration.ofSeconds(1), 6));
         assertEquals(startsAgain("b"), askAfter(Duration.ofSeconds(1), 7));
@@ -125,7 +125,7 @@ class SupervisorMachineTest extends OneSupervisor {
     void shouldStartNoProcessAgainOnceTheRunIsOver() {
         begin();
         ended("a", ProcessState.DONE);
-        assertEquals(List.of(goesOnWithout("b", false)), ended("b", ProcessState.LOST));
+        assertEquals(List.of(killed("b"), goesOnWithout("b", false)), ended("b", ProcessState.LOST));
         assertEquals(List.of(new SupervisorCommand.End(false)), ended("c", ProcessState.DONE));
         assertEquals(MachineEnd.DONE, machine.end());
     }
@@ -179,7 +179,7 @@ class SupervisorMachineTest extends OneSupervisor {
         begin();
         on(new SupervisorEvent.TookOver("b"));
         ended("b", ProcessState.DONE);
-        assertEquals(List.of(goesOnWithout("a", false)), ended("a", ProcessState.LOST));
+        assertEquals(List.of(killed("a"), goesOnWithout("a", false)), ended("a", ProcessState.LOST));
     }
 
     @Test
@@ -200,10 +200,9 @@ class SupervisorMachineTest extends OneSupervisor {
     @Test
     void shouldNameTheLostProcessThatEndedTheOthers() {
         begin();
-        ended("c", ProcessState.LOST);
+        assertEquals(List.of(killed("c")), ended("c", ProcessState.LOST));
         ended("a", ProcessState.FAILED);
-        assertEquals(List.of(new SupervisorCommand.Complain("c ended by signal 9; its log is logs/c.log"),
-                new SupervisorCommand.End(true)), ended("b", ProcessState.FAILED));
+        assertEquals(List.of(new SupervisorCommand.End(true)), ended("b", ProcessState.FAILED));
         assertEquals(Optional.of("c"), lost());
         assertEquals(MachineEnd.FAILED, machine.end());
     }
