@@ -37,6 +37,17 @@ public sealed interface GgufTensor {
     record OfParameter(String name, String parameter, Order order, boolean isAlwaysFloat32) implements GgufTensor {
     }
 
+    /**
+     * The values of parameters of one shape, one after another; the file has a dimension more.
+     *
+     * @param parameters their names in the model
+     */
+    record Stacked(String name, List<String> parameters) implements GgufTensor {
+        public Stacked {
+            parameters = List.copyOf(parameters);
+        }
+    }
+
     /** A vector of numbers that follow from the model, stored as float32. */
     record Constant(String name, List<Float> values) implements GgufTensor {
         public Constant {

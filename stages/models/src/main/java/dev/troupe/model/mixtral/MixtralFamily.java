@@ -42,6 +42,17 @@ public final class MixtralFamily extends ExpertFamily {
         return 131_072;
     }
 
+    /** For llama.cpp it is a Llama. */
+    @Override
+    protected String ggufArchitecture() {
+        return "llama";
+    }
+
+    @Override
+    protected boolean turnsNeighboursInGguf() {
+        return true;
+    }
+
     @Override
     protected ExpertNames expertNames() {
         return new ExpertNames("block_sparse_moe.", "w1", "w3", "w2");

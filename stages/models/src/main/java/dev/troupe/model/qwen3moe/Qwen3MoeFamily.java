@@ -55,6 +55,11 @@ public final class Qwen3MoeFamily extends ExpertFamily {
     }
 
     @Override
+    protected String ggufArchitecture() {
+        return "qwen3moe";
+    }
+
+    @Override
     protected ExpertNames expertNames() {
         return ExpertNames.OF_MLP;
     }

@@ -193,9 +193,13 @@ public abstract class RotaryFamily implements ModelFamily {
         return false;
     }
 
+    /** Returns llama.cpp's name of the family. */
+    protected String ggufArchitecture() {
+        return name();
+    }
+
     @Override
     public final Optional<GgufModel> gguf(ModelSpec spec) {
-        return Optional
-                .of(new RotaryGguf(RotaryModel.of(spec.section(), this), turnsNeighboursInGguf()).of(spec));
+        return Optional.of(new RotaryGguf(RotaryModel.of(spec.section(), this), this).of(spec));
     }
 }

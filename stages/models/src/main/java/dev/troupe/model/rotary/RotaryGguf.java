@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SequencedMap;
+import java.util.stream.IntStream;
 
 /** A model of Llama's kind under llama.cpp's names. */
 final class RotaryGguf {
@@ -26,22 +27,18 @@ final class RotaryGguf {
     private static final String IN_BLOCK = "model.layers.";
 
     private final RotaryModel model;
+    private final RotaryFamily family;
+    /** Whether llama.cpp turns neighbouring numbers of a head, by frequencies that the file may change. */
     private final boolean turnsNeighbours;
 
-    /**
-     * @param turnsNeighbours whether llama.cpp turns neighbouring numbers of a head, by frequencies that the file may change
-     */
-    RotaryGguf(RotaryModel model, boolean turnsNeighbours) {
+    RotaryGguf(RotaryModel model, RotaryFamily family) {
         this.model = model;
-        this.turnsNeighbours = turnsNeighbours;
+        this.family = family;
+        this.turnsNeighbours = family.turnsNeighboursInGguf();
     }
 
     GgufModel of(ModelSpec spec) {
-        if (model.mlp().experts().isPresent()) {
-            throw new WeightException(
-                    "a " + spec.family().title() + " model cannot be written as GGUF, since its experts"
-                            + " would have to be stacked there, which is not implemented: take --format huggingface");
-        }
+        model.mlp().experts().ifPresent(this::requireComputed);
         SequencedMap<String, Number> settings = new LinkedHashMap<>();
         settings.put("context_length", model.sequenceLength());
         settings.put("embedding_length", model.hidden());
@@ -64,8 +61,49 @@ final class RotaryGguf {
             }
             tensors.add(new GgufTensor.Constant("rope_freqs.weight", factors()));
         }
-        spec.parameters().keySet().forEach(parameter -> tensors.add(tensor(parameter)));
-        return new GgufModel(spec.family().name(), settings, tensors);
+        model.mlp().experts().ifPresent(experts -> {
+            settings.put("expert_count", experts.count());
+            settings.put("expert_used_count", experts.perToken());
+            settings.put("expert_feed_forward_length", experts.inner());
+        });
+        spec.parameters().keySet().stream().filter(parameter -> !isOfExperts(parameter)).map(this::tensor)
+                .forEach(tensors::add);
+        model.mlp().experts().ifPresent(experts -> addExperts(experts, tensors));
+        return new GgufModel(family.ggufArchitecture(), settings, tensors);
+    }
+
+    /** Refuses experts that llama.cpp computes otherwise. */
+    private void requireComputed(Experts experts) {
+        if (!experts.normalizesWeights()
+                || IntStream.range(0, model.layers()).anyMatch(block -> !experts.areIn(block))) {
+            throw new WeightException("a " + family.title() + " model can be written as GGUF only with experts in every"
+                    + " block, and weights of experts that are divided by their sum, since llama.cpp computes nothing"
+                    + " else: take --format huggingface");
+        }
+    }
+
+    private boolean isOfExperts(String parameter) {
+        return model.mlp().experts().isPresent() && parameter.startsWith(IN_BLOCK)
+                && parameter.contains("." + family.expertNames().inside());
+    }
+
+    /** The router in float32, and the matrices of all experts of a block stacked. */
+    private void addExperts(Experts experts, List<GgufTensor> tensors) {
+        ExpertNames names = family.expertNames();
+        for (int block = 0; block < model.layers(); block++) {
+            String stored = "blk." + block + ".";
+            String inside = IN_BLOCK + block + "." + names.inside();
+            tensors.add(new GgufTensor.OfParameter(stored + "ffn_gate_inp.weight", inside + "gate.weight",
+                    new Order.Same(), true));
+            tensors.add(stacked(stored + "ffn_gate_exps.weight", inside, names.gate(), experts.count()));
+            tensors.add(stacked(stored + "ffn_up_exps.weight", inside, names.up(), experts.count()));
+            tensors.add(stacked(stored + "ffn_down_exps.weight", inside, names.down(), experts.count()));
+        }
+    }
+
+    private static GgufTensor stacked(String name, String inside, String matrix, int count) {
+        return new GgufTensor.Stacked(name, IntStream.range(0, count)
+                .mapToObj(expert -> inside + "experts." + expert + "." + matrix + ".weight").toList());
     }
 
     /** Returns the divisor of each frequency without scaling. */

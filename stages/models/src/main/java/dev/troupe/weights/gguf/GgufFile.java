@@ -47,11 +47,21 @@ public final class GgufFile {
      *
      * @param rows as they are stored; 1 for a vector
      * @param isVector whether it has one dimension
+     * @param stacked the number of matrices that are stacked; 0 if none are
      * @param offset of its first byte after the head
      */
-    private record Stored(GgufTensor tensor, GgufType type, int rows, int width, boolean isVector, long offset) {
+    private record Stored(GgufTensor tensor, GgufType type, int rows, int width, boolean isVector, int stacked,
+            long offset) {
         long byteCount() {
-            return rows * type.rowBytes(width);
+            return Math.max(1, stacked) * rows * type.rowBytes(width);
+        }
+
+        /** Returns the tensors of which one at a time is in memory. */
+        List<GgufTensor> parts() {
+            return tensor instanceof GgufTensor.Stacked(String name, List<String> parameters)
+                    ? parameters.stream().<GgufTensor>map(
+                            parameter -> new GgufTensor.OfParameter(name, parameter, new Order.Same(), false)).toList()
+                    : List.of(tensor);
         }
     }
 
@@ -103,8 +113,13 @@ public final class GgufFile {
         for (GgufTensor tensor : tensors) {
             Stored stored = switch (tensor) {
                 case GgufTensor.Constant constant ->
-                    new Stored(tensor, GgufType.F32, 1, constant.values().size(), true, offset);
+                    new Stored(tensor, GgufType.F32, 1, constant.values().size(), true, 0, offset);
                 case GgufTensor.OfParameter parameter -> ofParameter(model, parameter, type, offset);
+                case GgufTensor.Stacked(String _, List<String> parameters) -> {
+                    Shape shape = model.parameters().get(parameters.getFirst()).shape().sizes();
+                    yield new Stored(tensor, type.ofRow(shape.size(1)), shape.size(0), shape.size(1), false,
+                            parameters.size(), offset);
+                }
             };
             placed.add(stored);
             offset = aligned(offset + stored.byteCount());
@@ -115,13 +130,13 @@ public final class GgufFile {
     private static Stored ofParameter(ModelSpec model, GgufTensor.OfParameter tensor, GgufType type, long offset) {
         Shape shape = model.parameters().get(tensor.parameter()).shape().sizes();
         if (shape.rank() == 1) {
-            return new Stored(tensor, GgufType.F32, 1, shape.size(0), true, offset);
+            return new Stored(tensor, GgufType.F32, 1, shape.size(0), true, 0, offset);
         }
         boolean isTransposed = tensor.order() instanceof Order.Transposed;
         int rows = shape.size(isTransposed ? 1 : 0);
         int width = shape.size(isTransposed ? 0 : 1);
         return new Stored(tensor, tensor.isAlwaysFloat32() ? GgufType.F32 : type.ofRow(width), rows, width, false,
-                offset);
+                0, offset);
     }
 
     private static long aligned(long offset) {
@@ -138,10 +153,13 @@ public final class GgufFile {
         bytes.writeBytes(metadata.bytes());
         for (Stored stored : tensors) {
             GgufMetadata.text(bytes, stored.tensor().name());
-            GgufMetadata.int32(bytes, stored.isVector() ? 1 : 2);
+            GgufMetadata.int32(bytes, stored.isVector() ? 1 : stored.stacked() > 0 ? 3 : 2);
             GgufMetadata.int64(bytes, stored.width()); // ggml counts dimensions from the innermost
             if (!stored.isVector()) {
                 GgufMetadata.int64(bytes, stored.rows());
+            }
+            if (stored.stacked() > 0) {
+                GgufMetadata.int64(bytes, stored.stacked());
             }
             GgufMetadata.int32(bytes, stored.type().code());
             GgufMetadata.int64(bytes, stored.offset());
@@ -167,10 +185,12 @@ public final class GgufFile {
             writeFully(channel, ByteBuffer.wrap(head));
             ByteBuffer piece = ByteBuffer.allocate(PIECE_BYTES).order(ByteOrder.LITTLE_ENDIAN);
             for (Stored stored : tensors) {
-                try (Arena arena = Arena.ofConfined()) {
-                    writeRows(channel, stored, values(stored, weights, arena), piece);
-                } catch (GgufType.Overflow overflow) {
-                    throw new WeightException(stored.tensor().name() + " " + overflow.getMessage(), overflow);
+                for (GgufTensor part : stored.parts()) {
+                    try (Arena arena = Arena.ofConfined()) {
+                        writeRows(channel, stored, values(stored, part, weights, arena), piece);
+                    } catch (GgufType.Overflow overflow) {
+                        throw new WeightException(stored.tensor().name() + " " + overflow.getMessage(), overflow);
+                    }
                 }
                 writeFully(channel, ByteBuffer.allocate(
                         (int) (aligned(stored.offset() + stored.byteCount()) - stored.offset() - stored.byteCount())));
@@ -182,9 +202,10 @@ public final class GgufFile {
         }
     }
 
-    private MemorySegment values(Stored stored, WeightSource weights, Arena arena) {
+    /** Returns the values of a tensor, or of a part of it. */
+    private MemorySegment values(Stored stored, GgufTensor part, WeightSource weights, Arena arena) {
         MemorySegment values = arena.allocate((long) stored.rows() * stored.width() * Float.BYTES, Float.BYTES);
-        switch (stored.tensor()) {
+        switch (part) {
             case GgufTensor.Constant constant -> {
                 for (int i = 0; i < stored.width(); i++) {
                     values.setAtIndex(FLOAT, i, constant.values().get(i));
@@ -192,6 +213,7 @@ public final class GgufFile {
             }
             case GgufTensor.OfParameter parameter -> weights.read(parameter.parameter(),
                     model.parameters().get(parameter.parameter()).shape().sizes(), DataType.FLOAT32, values);
+            case GgufTensor.Stacked stacked -> throw new IllegalArgumentException(stacked + " is not read at once");
         }
         return values;
     }

@@ -150,6 +150,42 @@ class GgufFileTest {
         }
     }
 
+    /** As llama.cpp's conversion stores them: the router in float32, and a matrix of all experts. */
+    @Test
+    void shouldStackExperts() throws Exception {
+        for (String family : List.of("mixtral", "qwen3_moe")) {
+            ModelSpec model = model(family, Map.of("experts", 3, "experts-per-token", 2, "tie-embeddings", true));
+            WeightSource weights = new InitialWeights(model, 1);
+            ReadGguf file = write(model, weights, GgufType.F16, "qwen");
+            boolean isMixtral = family.equals("mixtral");
+            String architecture = isMixtral ? "llama" : "qwen3moe";
+            assertEquals(architecture, file.metadata().get("general.architecture"));
+            assertEquals(3, file.metadata().get(architecture + ".expert_count"));
+            assertEquals(2, file.metadata().get(architecture + ".expert_used_count"));
+            assertEquals(List.of(48L, 3L), file.tensors().get("blk.1.ffn_gate_inp.weight").dimensions());
+            String inside = "model.layers.1." + (isMixtral ? "block_sparse_moe." : "mlp.");
+            assertArrayEquals(floats(weights, model, inside + "gate.weight"),
+                    file.tensors().get("blk.1.ffn_gate_inp.weight").floats());
+            Map<String, String> matrices = isMixtral
+                    ? Map.of("gate", "w1", "up", "w3", "down", "w2")
+                    : Map.of("gate", "gate_proj", "up", "up_proj", "down", "down_proj");
+            matrices.forEach((stored, published) -> {
+                ReadGguf.Tensor tensor = file.tensors().get("blk.1.ffn_" + stored + "_exps.weight");
+                assertEquals(stored.equals("down") ? List.of(64L, 48L, 3L) : List.of(48L, 64L, 3L),
+                        tensor.dimensions());
+                short[] halves = tensor.shorts();
+                for (int expert = 0; expert < 3; expert++) {
+                    float[] matrix = floats(weights, model,
+                            inside + "experts." + expert + "." + published + ".weight");
+                    for (int i = 0; i < matrix.length; i++) {
+                        assertEquals(Float.floatToFloat16(matrix[i]), halves[expert * matrix.length + i]);
+                    }
+                }
+            });
+            assertFalse(file.tensors().containsKey("blk.1.ffn_gate.weight"));
+        }
+    }
+
     /** As transformers computes {@code llama3}: by wave lengths. */
     @Test
     void shouldStoreTheScalingOfLlama31AsFactors() throws Exception {
