@@ -7,7 +7,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalDouble;
 
-/** The tables of a step, as its README shows them. */
+/** The tables of {@code bench/step/README.md}, from the measurements of a run. */
 final class StepReport {
     private static final double NANOS_PER_MILLI = 1e6;
     private static final double NANOS_PER_SECOND = 1e9;

@@ -34,13 +34,13 @@ import picocli.CommandLine.Option;
 /** {@code troupe chaos}: the comparison of a run with faults and the same run without. */
 @Command(name = "chaos", mixinStandardHelpOptions = true, description = {
         "Trains without faults and then with them, and compares every loss, every weight, and the time to recover. In one process, or, if CONFIG names nodes, in one process for each node."}, footer = {
-                "", "The faults of CONFIG count too. A fault is: kind [stage=2] [rank=0] [step=5] [microbatch=3]",
+                "", "Faults in CONFIG are injected too. A fault is: kind [stage=2] [rank=0] [step=5] [microbatch=3]",
                 "[at=F|I|W|B|send|receive|reduce|optimizer|commit|checkpoint] [factor=4]",
                 "[seconds=1] [probability=0.1] [seed=1] [times=1]; docs/faults.md has the kinds.", "",
-                "Throughput kept: in several processes, relative to the undisturbed run; in one process, where the second run",
-                "finds its code compiled, relative to the median of the steps that no fault touched.", "",
-                "Exit codes: 0 every fault struck, and nothing is different in the end; 1 something is, or a fault",
-                "did not strike; 2 the request was wrong."})
+                "Throughput kept: in several processes, relative to the undisturbed run; in one process, where the code of",
+                "the second run is compiled already, relative to the median of the steps that no fault touched.", "",
+                "Exit codes: 0 every fault struck and no result differs; 1 a result differs, or a fault did not",
+                "strike; 2 the request was wrong."})
 final class ChaosCommand implements Callable<Integer> {
     @Mixin
     private ConfigOptions options;
@@ -52,15 +52,15 @@ final class ChaosCommand implements Callable<Integer> {
     private boolean random;
 
     @Option(names = "--seed", paramLabel = "N", defaultValue = "1", description = {
-            "Of the faults that are drawn; default: 1."})
+            "The seed of the drawn faults; default: 1."})
     private long seed;
 
     @Option(names = "--mean-time", paramLabel = "SECONDS", defaultValue = "20", description = {
-            "Mean time between the faults that are drawn; default: 20."})
+            "Mean time between drawn faults; default: 20."})
     private double meanSeconds;
 
     @Option(names = "--out", paramLabel = "DIR", description = {
-            "Where to write: an empty directory, or one that is not there yet. Default: runs/chaos-NAME, or -2 and so on."})
+            "Where to write: an empty directory, or one that does not exist yet. Default: runs/chaos-NAME, or -2 and so on."})
     private Path out;
 
     private static final String STOPPED = "Stopped: nothing is compared.";
@@ -98,7 +98,7 @@ final class ChaosCommand implements Callable<Integer> {
         AskedFaults asked = new AskedFaults(named,
                 random ? draw(spec, undisturbed.record(), places) : List.of());
         if (asked.all().isEmpty()) {
-            output.printf(Locale.ROOT, "Nothing is shown: the run took %.1f s, and no fault was drawn in it;"
+            output.printf(Locale.ROOT, "No fault was tested: the run took %.1f s, and none was drawn in this time;"
                     + " ask for more steps, a shorter --mean-time or another --seed%n", undisturbed.record().seconds());
             return ExitCode.RUN_FAILED;
         }
@@ -114,7 +114,8 @@ final class ChaosCommand implements Callable<Integer> {
         output.println();
         output.println(ChaosTable.of(result));
         output.println();
-        output.println("Drawn in " + directory.resolve("chaos.html") + "; the figures are in chaos.json next to it.");
+        output.println(
+                "The drawing is in " + directory.resolve("chaos.html") + "; the figures are in chaos.json next to it.");
         return result.isProven() ? ExitCode.DONE : ExitCode.RUN_FAILED;
     }
 
@@ -124,7 +125,10 @@ final class ChaosCommand implements Callable<Integer> {
         output.flush();
     }
 
-    /** The time of a step decides when faults strike, so the command that repeats the run names each fault. */
+    /**
+     * Draws faults and prints the command that repeats them. It names each fault, since the steps that are struck depend on
+     * the measured time of a step.
+     */
     private List<FaultSpec> draw(RunSpec spec, RunRecord undisturbed, RandomFaults.Places places) {
         List<FaultSpec> drawn = RandomFaults.draw(seed, meanSeconds,
                 undisturbed.seconds() / Math.max(1, undisturbed.steps().size()), spec.cluster().isPresent(), places);

@@ -51,7 +51,7 @@ final class CompareCommand implements Callable<Integer> {
     private int steps;
 
     @Option(names = "--out", paramLabel = "DIR", description = {
-            "Where to write: an empty directory, or one that is not there yet. Default: runs/compare-NAME, or -2 and so on."})
+            "Where to write: an empty directory, or one that does not exist yet. Default: runs/compare-NAME, or -2 and so on."})
     private Path out;
 
     private static final String STOPPED = "Stopped: nothing is compared, and nothing is written.";
@@ -122,7 +122,7 @@ final class CompareCommand implements Callable<Integer> {
         if (!verdict.remark().isEmpty()) {
             output.println(Columns.wrapped(verdict.remark(), terminal.lineColumns(), ""));
         }
-        output.println(Columns.wrapped("Drawn in " + directory.resolve("report.html")
+        output.println(Columns.wrapped("The drawing is in " + directory.resolve("report.html")
                 + "; the figures are in comparison.json next to it, and trace.json opens in Perfetto.",
                 terminal.lineColumns(), ""));
         return ExitCode.DONE;

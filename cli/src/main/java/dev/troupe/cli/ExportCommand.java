@@ -31,7 +31,7 @@ final class ExportCommand implements Callable<Integer> {
     private Path from;
 
     @Option(names = "--out", paramLabel = "DIR", required = true, description = {
-            "Where to write: an empty directory, or one that is not there yet."})
+            "Where to write: an empty directory, or one that does not exist yet."})
     private Path out;
 
     @Option(names = "--step", paramLabel = "N", description = {

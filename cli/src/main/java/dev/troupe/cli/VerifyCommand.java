@@ -39,7 +39,7 @@ final class VerifyCommand implements Callable<Integer> {
     private Double tolerance;
 
     @Option(names = "--out", paramLabel = "DIR", description = {
-            "Where to write: an empty directory, or one that is not there yet. Default: runs/verify-NAME, or -2 and so on."})
+            "Where to write: an empty directory, or one that does not exist yet. Default: runs/verify-NAME, or -2 and so on."})
     private Path out;
 
     private final PrintStream output = System.out;

@@ -144,7 +144,7 @@ class ChaosCommandTest {
         Path out = folder.resolve("nothing");
         Door door = chaos(out, "--random", "--mean-time", "31536000");
         assertEquals(ExitCode.RUN_FAILED, door.exitCode(), door::output);
-        assertTrue(door.output().contains("no fault was drawn in it; ask for more steps"), door.output());
+        assertTrue(door.output().contains("none was drawn in this time; ask for more steps"), door.output());
         assertFalse(Files.exists(out.resolve("disturbed")));
     }
 

@@ -3,8 +3,8 @@ package dev.troupe.bench.hop;
 import java.util.List;
 
 /**
- * A way to another process for bursts of messages of one size, or a group with it for repeated collectives. Thread rule: one
- * thread.
+ * A measured connection to another process: it sends bursts of messages of one size, or repeats a collective with it. Thread
+ * rule: one thread.
  */
 interface Burst extends AutoCloseable {
     /**
@@ -13,7 +13,7 @@ interface Burst extends AutoCloseable {
      */
     double seconds(int count) throws InterruptedException;
 
-    /** Returns the processes that work for this way, except this process and the one that answers it. */
+    /** Returns further processes that carry the messages, in addition to this process and the answering one. */
     default List<ProcessHandle> processes() {
         return List.of();
     }

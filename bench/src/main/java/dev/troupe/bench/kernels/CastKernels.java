@@ -6,7 +6,10 @@ import java.util.List;
 import java.util.Locale;
 import org.openjdk.jmh.annotations.Benchmark;
 
-/** Casts, which only an engine of two types has, and updates with one. Sizes and thread rule as of {@link Workbench}. */
+/**
+ * Casts, which only an engine with two types needs, and updates of weights followed by a cast. Sizes and thread rule as of
+ * {@link Workbench}.
+ */
 public class CastKernels extends Workbench {
     /** Four bytes read and two written for each element. */
     private static final double FLOATS_OF_AN_ELEMENT = 1.5;
@@ -42,13 +45,13 @@ public class CastKernels extends Workbench {
         rounded = engine().allocate(computeType(), weights.shape());
     }
 
-    /** Of weights, after an update. */
+    /** The cast of weights, as after an update. */
     @Benchmark
     public void cast() {
         engine().cast(weights, rounded);
     }
 
-    /** An update, and the cast by a kernel of its own. */
+    /** An update and a cast, in two kernels. */
     @Benchmark
     public void adamWThenCast() {
         engine().adamW(weights, gradients, firstMoment, secondMoment, OptimizerKernels.UPDATE);

@@ -7,14 +7,14 @@ import java.util.Locale;
  * The least work of one call of a kernel: the arithmetic of its products, or the memory that it reads and writes.
  *
  * @param benchmark the simple name of the JMH class and its method, such as {@code NormKernels.layerNorm}
- * @param sizes of its operands, in words
+ * @param sizes the sizes of its operands, as text
  * @param operations floating-point operations of its products; 0 if memory is its limit
  * @param bytes bytes read and bytes written, each tensor once; 0 if products are its limit
  */
 public record KernelWork(String benchmark, String sizes, double operations, double bytes) {
     private static final double OPERATIONS_OF_A_TERM = 2;
 
-    /** Every kernel that is measured, without the limits. */
+    /** Returns the work of every measured kernel. */
     public static List<KernelWork> all() {
         return List.of(ProductKernels.WORK, AttentionKernels.WORK, NormKernels.WORK, RotaryKernels.WORK,
                 ElementwiseKernels.WORK,
@@ -40,12 +40,12 @@ public record KernelWork(String benchmark, String sizes, double operations, doub
         return family.getSimpleName() + "." + method;
     }
 
-    /** The JMH class. */
+    /** Returns the simple name of the JMH class. */
     public String family() {
         return benchmark.substring(0, benchmark.indexOf('.'));
     }
 
-    /** The method of it, which begins with the kernel's name. */
+    /** Returns the name of the JMH method, which begins with the kernel's name. */
     public String method() {
         return benchmark.substring(benchmark.indexOf('.') + 1);
     }

@@ -24,8 +24,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
 /**
- * Puts a question in front of every method that records, as its class is loaded: whether it is to return at once. Nothing
- * in the classes themselves knows of it.
+ * The Java agent that makes the recording methods of a run switchable. When their class is loaded, it inserts a test at the
+ * begin of each: if {@link RecordingSwitch} leaves its kind out, the method returns at once. Their sources have no such
+ * test.
  */
 public final class RecordingAgent {
     private static final ClassDesc SWITCH = ClassDesc.of(RecordingSwitch.class.getName());
@@ -59,7 +60,7 @@ public final class RecordingAgent {
         return all;
     }
 
-    /** Returns a class with its questions; null if nothing is to be changed, as the JVM expects. */
+    /** Returns a class with the tests inserted; null if it has no recording method, as the JVM expects. */
     static byte[] changed(String type, byte[] bytes) {
         if (Stream.of(Recorded.values()).noneMatch(kind -> kind.methods().stream()
                 .anyMatch(method -> method.type().equals(type)))) {

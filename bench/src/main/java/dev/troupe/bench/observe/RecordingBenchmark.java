@@ -32,9 +32,9 @@ import picocli.CommandLine.Option;
 
 /** The cost of a run's records of its steps and their bits. Prints the tables of {@code bench/observe/README.md}. */
 @Command(name = "bench/observe/run", mixinStandardHelpOptions = true, description = {
-        "Trains the narrow model on 4 ranks once, and leaves out its records in every other block of steps. Prints the time of a step"
-                + " without it over that with it: the median over pairs of neighbouring blocks of steps, with its 95 %"
-                + " interval by bootstrap; and the same of processor time, which other work of the machine changes less."})
+        "Trains the narrow model on 4 ranks once. Every other block of steps is without its records. Prints the ratio of the times"
+                + " of a step without and with records: the median over pairs of neighbouring blocks, with its 95 % interval by"
+                + " bootstrap. Prints the same for processor time, which other work of the machine changes less."})
 public final class RecordingBenchmark implements Callable<Integer> {
     @Option(names = "--only", paramLabel = "KIND", description = {
             "What is left out: ${COMPLETION-CANDIDATES}. May be repeated (default: all)."})
@@ -44,7 +44,7 @@ public final class RecordingBenchmark implements Callable<Integer> {
     private int pairs = 40;
 
     @Option(names = "--block", paramLabel = "N", description = {
-            "Steps of a block that count, after one that does not (default: ${DEFAULT-VALUE})."})
+            "Measured steps of a block; one step before them is not measured (default: ${DEFAULT-VALUE})."})
     private int blockSteps = 6;
 
     @Option(names = "--warmup", paramLabel = "N", description = "Steps before the first block (default: ${DEFAULT-VALUE}).")
@@ -65,7 +65,8 @@ public final class RecordingBenchmark implements Callable<Integer> {
         train(turns);
         Set<Recorded.Method> unchanged = RecordingAgent.unchanged();
         if (!unchanged.isEmpty()) {
-            throw new IllegalStateException("these methods were to be left out, but there are none: " + unchanged);
+            throw new IllegalStateException(
+                    "expected to switch off these methods, but found none of them: " + unchanged);
         }
         System.out.print(table(turns));
         return 0;

@@ -19,10 +19,10 @@ final class PeerWeights {
     }
 
     /**
-     * Writes them as the family is published, in float32.
+     * Writes the weights in float32, with the names and layout in which the family is published.
      *
-     * @param settings those of the training, in addition to its model's and its arrangement's
-     * @param directory an empty one
+     * @param settings settings of the training in addition to the ones of its model and arrangement
+     * @param directory an empty directory
      * @return the safetensors file
      */
     static Path write(PeerCase training, List<String> settings, Path directory) throws IOException {

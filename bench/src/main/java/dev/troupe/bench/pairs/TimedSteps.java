@@ -4,7 +4,7 @@ import dev.troupe.bench.Samples;
 import java.util.List;
 
 /**
- * The steps of one run of either side.
+ * The steps of one run, of Troupe or of its peer.
  *
  * @param seconds the time of each step after the warm-up
  * @param losses of every step, the warm-up included

@@ -6,7 +6,7 @@ import java.lang.management.ManagementFactory;
 /**
  * The use of the heap.
  *
- * @param allocatedBytes bytes allocated by all threads, with those that have ended
+ * @param allocatedBytes bytes allocated by all threads, including ended ones
  * @param collections garbage collections, of all kinds
  */
 public record HeapUse(long allocatedBytes, long collections) {

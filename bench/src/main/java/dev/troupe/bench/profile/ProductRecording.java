@@ -16,9 +16,8 @@ import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingFile;
 
 /**
- * The time of kernels of the engine {@code cpu} inside its library of matrix products, by kernel: the flight recorder
- * notes the beginning and end of each kernel and of each call of the library. Events are recorded from construction to
- * {@link #stop}.
+ * The time that each kernel of the engine {@code cpu} spends in its library of matrix products. The flight recorder has the
+ * begin and end of each kernel and of each call of the library. Events are recorded from construction to {@link #stop}.
  */
 public final class ProductRecording implements AutoCloseable {
     /** The name of the engine's events. */

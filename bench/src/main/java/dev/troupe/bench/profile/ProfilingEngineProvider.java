@@ -11,8 +11,8 @@ import java.util.Optional;
 import java.util.ServiceLoader;
 
 /**
- * Opens engines that compute on another engine and add up the cost of each call. The system property {@value #INNER}
- * names the other engine. The figures are right for engines that have computed when a kernel returns, as on a CPU.
+ * The provider of engines that compute on another engine and add up the cost of each call. The system property {@value
+ * #INNER} names the other engine. The figures are right only if a kernel returns after it has computed, as on a CPU.
  */
 public final class ProfilingEngineProvider implements EngineProvider {
     /** The value of {@code engine.kind} for such engines. */

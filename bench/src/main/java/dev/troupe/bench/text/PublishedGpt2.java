@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * GPT-2's own encoding, all 50,256 tokens and their merges, as a {@code tokenizer.json}; of jtokkit's list of its tokens.
+ * GPT-2's own encoding, all 50,256 tokens and their merges, as a {@code tokenizer.json}, made from jtokkit's list of tokens.
  */
 final class PublishedGpt2 {
     private static final String RANKS = "/com/knuddels/jtokkit/r50k_base.tiktoken";
@@ -60,7 +60,7 @@ final class PublishedGpt2 {
         return ranks;
     }
 
-    /** The two tokens of which a token is merged: what is left of its bytes by the merges before it. */
+    /** Returns the two tokens that are merged to a token, by merging its bytes in order of rank until two parts are left. */
     private static List<String> merged(String token, Map<String, Integer> ranks) {
         List<String> parts = new ArrayList<>(token.chars().mapToObj(Character::toString).toList());
         while (parts.size() > 2) {

@@ -19,16 +19,16 @@ import java.util.Set;
  *              1F0 1B0           =>      1RECV_F0 1F0 1B0 1SEND_B0
  * </pre>
  *
- * <p>A pair has its receives before it and its sends after it.
+ * <p>Two actions that overlap are a pair: the receives of both are before it, and the sends of both after it.
  *
- * <p>A send never blocks its rank, since the transport queues it; a receive does. So the order of sends and receives of
- * different edges adds no deadlock to the order of the computing.
+ * <p>Only a receive can block its rank; the transport queues every send. So messages add no deadlock, whatever the order of
+ * sends and receives of different edges.
  */
 public record AddTransfers() implements LoweringPass {
     /**
      * Returns the plan with its messages.
      *
-     * @throws PlanException if the plan does more than compute
+     * @throws PlanException if the plan has other actions than computing
      */
     @Override
     public Plan apply(Plan plan) {

@@ -27,7 +27,10 @@ final class Documents {
         this.tokenizer = tokenizer;
     }
 
-    /** Returns a text that identifies all other inputs of documents than texts and chats. */
+    /**
+     * Returns a text that identifies tokenizer and chat template: with the same text, the same files give the same
+     * documents.
+     */
     String identity() {
         return tokenizer.identity() + "\n" + switch (tokenizer) {
             case HuggingFaceTokenizer folder -> ChatTemplate.contents(Path.of(folder.name()));
@@ -38,7 +41,7 @@ final class Documents {
     /**
      * Returns a document in which every token counts, with its begin and end tokens.
      *
-     * @throws DataException if there is no character, or half of one
+     * @throws DataException if the text is empty, or has an unpaired surrogate
      */
     Document ofText(DocumentOrigin origin, String text) {
         requireCharacters(origin, text);

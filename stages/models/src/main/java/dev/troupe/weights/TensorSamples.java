@@ -7,7 +7,10 @@ import java.security.MessageDigest;
 import java.util.HexFormat;
 import java.util.SortedMap;
 
-/** A short identity of tensors in files, from samples at the ends of each: training changes all elements of a tensor. */
+/**
+ * A short identity of tensors in files, from the first and last bytes of each. They suffice, since training changes all
+ * elements of a tensor.
+ */
 public final class TensorSamples {
     private static final int SAMPLED_BYTES = 4096;
     private static final int SHOWN_BYTES = 8;

@@ -35,7 +35,7 @@ class JsonLineTest {
             "{\"text\": \"a\", \"deep\": DEEP!is no JSON: column 1: Document nesting depth (1001) exceeds the maximum allowed (1000)",
             "{\"text\": \"a\", /* no */ \"b\": 1}!is no JSON: column 15: Unexpected character ('/' (code 47)): maybe a (non-standard) comment?",
             "{\"text\": +1}!is no JSON: column 11: Unexpected character ('+' (code 43)) in numeric value: JSON spec does not allow numbers to have plus signs",
-            "{\"text\": \"a\"\ufeff}!is no JSON: column 13: a byte order mark (U+FEFF), which cannot be seen: take it out",
+            "{\"text\": \"a\"\ufeff}!is no JSON: column 13: a byte order mark (U+FEFF), which is invisible: remove it",
             "{\"prompt\": \"a\"}!must be a JSON object with \"documents\", \"text\" or \"messages\", but has \"prompt\"",
             "{}!must be a JSON object with \"documents\", \"text\" or \"messages\", but has none of them",
             "{\"text\": null, \"b\": 1, \"c\": 1, \"d\": 1, \"e\": 1, \"f\": 1}!must be a JSON object with \"documents\", \"text\" or \"messages\", but has \"text\": null, \"b\", \"c\", \"d\", \"e\", ...",

@@ -10,24 +10,27 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.OptionalInt;
 
-/** The tokenizer of a directory in Hugging Face layout: its {@code tokenizer.json}, and the end of text of its settings. */
+/**
+ * The tokenizer of a directory in Hugging Face layout: its {@code tokenizer.json}, and the end-of-text token of its {@code
+ * tokenizer_config.json}.
+ */
 public final class HuggingFaceTokenizer implements Tokenizer {
     static final String FILE = "tokenizer.json";
     static final String SETTINGS = "tokenizer_config.json";
 
     private final Path directory;
-    private final boolean isWhole;
+    private final boolean addsSpecialTokens;
     private final TokenizerFile file;
     private final OptionalInt endOfText;
     private final String identity;
 
-    private HuggingFaceTokenizer(Path directory, boolean isWhole) {
+    private HuggingFaceTokenizer(Path directory, boolean addsSpecialTokens) {
         this.directory = directory;
-        this.isWhole = isWhole;
+        this.addsSpecialTokens = addsSpecialTokens;
         this.file = TokenizerFile.read(directory.resolve(FILE));
         this.endOfText = endOfText(directory.resolve(SETTINGS));
         this.identity = FILE + " " + sha256(directory.resolve(FILE)) + ", end of text " + endOfText
-                + (isWhole ? ", with special tokens" : "");
+                + (addsSpecialTokens ? ", with special tokens" : "");
     }
 
     public static boolean isIn(Path directory) {
@@ -37,14 +40,16 @@ public final class HuggingFaceTokenizer implements Tokenizer {
     /**
      * Opens the tokenizer of a directory.
      *
+     * @param addsSpecialTokens whether {@link #beforeText} and {@link #afterText} return the tokens of the post-processor
      * @throws TokenizerException if it cannot be used; the message names file and part
      */
-    public static HuggingFaceTokenizer open(Path directory, boolean isWhole) {
-        return new HuggingFaceTokenizer(directory.toAbsolutePath().normalize(), isWhole);
+    public static HuggingFaceTokenizer open(Path directory, boolean addsSpecialTokens) {
+        return new HuggingFaceTokenizer(directory.toAbsolutePath().normalize(), addsSpecialTokens);
     }
 
     /**
-     * Returns the id of {@code eos_token} in the settings: a spelling, or an object with the spelling as {@code content}.
+     * Returns the id of {@code eos_token} in the settings, which is a token's text, or an object with the text as {@code
+     * content}.
      */
     private OptionalInt endOfText(Path settings) {
         if (!Files.exists(settings)) {
@@ -107,12 +112,12 @@ public final class HuggingFaceTokenizer implements Tokenizer {
 
     @Override
     public int[] beforeText() {
-        return isWhole ? file.beforeText() : new int[0];
+        return addsSpecialTokens ? file.beforeText() : new int[0];
     }
 
     @Override
     public int[] afterText() {
-        return isWhole ? file.afterText() : new int[0];
+        return addsSpecialTokens ? file.afterText() : new int[0];
     }
 
     @Override

@@ -54,11 +54,11 @@ public sealed interface Tokenizer permits ByteTokenizer, Gpt2Tokenizer, HuggingF
      * Returns the tokenizer of a name.
      *
      * @param name {@code bytes}, {@code gpt2}, or a directory with a {@code tokenizer.json}
-     * @param isWhole whether {@link #beforeText} and {@link #afterText} are the tokens of the directory's post-processor,
-     *     and not empty
+     * @param addsSpecialTokens whether {@link #beforeText} and {@link #afterText} return the tokens of the directory's
+     *     post-processor; if not, they are empty
      * @throws TokenizerException if there is none, or it cannot be used
      */
-    static Tokenizer named(String name, boolean isWhole) {
+    static Tokenizer named(String name, boolean addsSpecialTokens) {
         return switch (name) {
             case ByteTokenizer.NAME -> new ByteTokenizer();
             case Gpt2Tokenizer.NAME -> new Gpt2Tokenizer();
@@ -68,7 +68,7 @@ public sealed interface Tokenizer permits ByteTokenizer, Gpt2Tokenizer, HuggingF
                             + Gpt2Tokenizer.NAME + " or a directory with a " + HuggingFaceTokenizer.FILE
                             + ", but found \"" + name + "\"");
                 }
-                yield HuggingFaceTokenizer.open(Path.of(name), isWhole);
+                yield HuggingFaceTokenizer.open(Path.of(name), addsSpecialTokens);
             }
         };
     }

@@ -163,7 +163,7 @@ abstract class MemoryConformance {
         }
     }
 
-    /** Only another process can open it; copies to it and from it are the same. */
+    /** The owner's side only, since only another process can open the memory. */
     @Test
     final void shouldCopyToAndFromSharedMemoryIfItHasAny() {
         int width = engine.parameterType().elementBytes();
@@ -340,7 +340,7 @@ abstract class MemoryConformance {
                 if (type != DataType.INT32) {
                     assertTrue(BitHash.isFinite(madeDigest(buffer, digests)));
                     HostMemory.write(engine, engine.range(buffer, count, Shape.of(1)), new double[]{Double.NaN});
-                    assertFalse(BitHash.isFinite(madeDigest(buffer, digests)), type + " with one that is no number");
+                    assertFalse(BitHash.isFinite(madeDigest(buffer, digests)), type + " with a NaN");
                 }
             }
         }

@@ -10,12 +10,12 @@ import java.util.function.Function;
 /**
  * One tensor of a kernel call.
  *
- * @param name as in the contract
+ * @param name the name in the Javadoc of the kernel
  * @param shape its shape, on a given engine
  * @param initial contents before the call; null: NaN everywhere, to detect an output that is read or left unwritten
  * @param tolerance the allowed error after the call; null for an operand that is not written
- * @param innerRounding the error of an engine of two types inside the kernel, in units of the product type's rounding error;
- *     null for none
+ * @param innerRounding the further error allowed to an engine with two types for rounding inside the kernel, in units of the
+ *     product type's rounding error; null for none
  * @param freeDimension a dimension that may also have one element more, such as the rows of a table; {@link #NONE}: none
  * @param isOfEitherType whether it may be of the float type or of the product type
  */
@@ -52,7 +52,9 @@ record Operand(String name, Role role, Function<Engine, Shape> shape, Elements e
         return new Operand(name, role, shape, elements, initial, tolerance, innerRounding, freeDimension, true);
     }
 
-    /** Contents before the call if products read this type: an operand of products has the nearest numbers. */
+    /**
+     * Returns the contents before the call on an engine with this product type, to which operands of products are rounded.
+     */
     double[] initial(DataType computeType) {
         return elements == Elements.PRODUCTS && computeType == DataType.BFLOAT16 && initial != null
                 ? Arrays.stream(initial).map(Bfloat16::round).toArray()

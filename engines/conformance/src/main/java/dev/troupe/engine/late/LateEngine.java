@@ -19,12 +19,13 @@ import java.util.Random;
  * An engine that passes calls to another engine as late as its fences allow, and copies at fences in a random order. A
  * caller that reads, writes or closes a tensor too early gets other bits than from the other engine.
  *
- * <p>A new tensor is NaN until its zeros have been written, in the order of the calls. It refuses, by name, a copy at a
- * fence of a tensor that concurrent work uses, a change of a tensor during its copy, and the use of a closed tensor.
+ * <p>A new tensor is NaN until its zeros have been written, in the order of the calls. Three errors of a caller raise an
+ * exception with the tensor's name: to copy a tensor at a fence while other work uses it, to change a tensor during its
+ * copy, and to use a closed tensor.
  *
- * <p>With some seeds it has {@link Engine#hostMemory} if the other engine has, like a device that shares the host's memory.
- * With other seeds it has none, copies from tensors of other late engines, and shares memory with late engines of other
- * processes, as if on one device.
+ * <p>The seed also selects the kind of device. One kind shares the host's memory, so it has {@link Engine#hostMemory} if the
+ * other engine has. The other kind has none; it copies from tensors of other late engines, and shares memory with late
+ * engines of other processes, as engines on one device do.
  *
  * <p>Thread rule: as of {@link Engine}.
  */
@@ -99,7 +100,7 @@ public final class LateEngine implements WrappedEngine.Around {
         return null;
     }
 
-    /** Calls the other engine with its own tensors. */
+    /** Calls the other engine with the tensors of that engine. */
     private Object handOn(Method method, Object[] args) {
         Object[] own = Arrays.stream(args).map(arg -> arg instanceof LateTensor tensor ? tensor.own() : arg).toArray();
         synchronized (work) {

@@ -9,7 +9,7 @@ import org.nd4j.linalg.api.ndarray.INDArray;
 /** A tensor in a buffer of ND4J, or a range of one. */
 final class Nd4jTensor extends EngineTensor {
     private final Nd4jMemory owner;
-    /** The tensor with the memory: this one, or the one of which this is a range. */
+    /** The tensor that owns the memory: this one, or the one that this is a range of. */
     private final Nd4jTensor buffer;
     private final long start;
     private final ArrayViews views;
@@ -43,7 +43,7 @@ final class Nd4jTensor extends EngineTensor {
         return length == shape.elementCount() ? flat() : views.view(first, length, 0, 1, 0);
     }
 
-    /** A tensor of two dimensions as it is. */
+    /** Returns the matrix of a tensor of two dimensions, over the same memory. */
     INDArray matrix() {
         return views.matrix(size(0), size(1));
     }

@@ -17,7 +17,7 @@ public record PlanGrid(int pipeline, int tensor, int data, int microbatchSize, i
         return pipeline * tensor * data;
     }
 
-    /** Returns the values of the keys that make it. */
+    /** Returns the configuration keys of this division, with their values. */
     Map<String, Object> settings() {
         return Map.of("parallel.pipeline", pipeline, "parallel.tensor", tensor, "parallel.data", data,
                 "training.microbatch-size", microbatchSize);

@@ -6,7 +6,7 @@ import dev.troupe.schedule.simulator.Hop;
 
 /**
  * The links of ranks that fill machines in the order of their numbers: tensor fastest, then data, then pipeline, so that
- * those that exchange most are nearest.
+ * ranks that exchange most are nearest.
  *
  * <p>Source: Narayanan et al., Efficient Large-Scale Language Model Training on GPU Clusters, 2021, section 3.2.
  */
@@ -15,13 +15,13 @@ record RankLinks(ParallelLayout ranks, MachineFigures figures) {
         return new RankLinks(new ParallelLayout(grid.pipeline(), grid.data(), grid.tensor()), figures);
     }
 
-    /** Returns the time of collectives of a tensor-parallel group: of one that is split among machines, if any is. */
+    /** Returns the link of tensor-parallel groups: the one between machines if any group is split among machines. */
     GroupLink tensor() {
         boolean isWithin = figures.nodeRanks() % ranks.tensor() == 0 || ranks.worldSize() <= figures.nodeRanks();
         return new GroupLink(ranks.tensor(), isWithin ? figures.inside() : figures.between());
     }
 
-    /** Returns the time of collectives among the ranks that hold the same weights of a place. */
+    /** Returns the link of the ranks of a place that hold the same weights. */
     GroupLink data(int place) {
         int last = ranks.rank(new Coordinates(place, ranks.data() - 1, ranks.tensor() - 1));
         int first = ranks.rank(new Coordinates(place, 0, 0));

@@ -8,7 +8,9 @@ import java.util.stream.IntStream;
 /** The place of an output in the model and in the data, as text. */
 @FunctionalInterface
 public interface OutputPlace {
-    /** Returns the action, layer and stage of an output, its tensor or microbatch, and the data of the microbatch. */
+    /**
+     * Returns the action, layer and stage of an output, and its tensor; or its microbatch with the positions of its data.
+     */
     String words(long step, BitKey output);
 
     static OutputPlace of(TrainingPlan plan, Batches batches) {

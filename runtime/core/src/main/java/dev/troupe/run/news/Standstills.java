@@ -10,7 +10,10 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.function.LongSupplier;
 
-/** The watch over a run that has begun: it finds stalls, and draws each one. Thread rule: the coordinator's thread. */
+/**
+ * The detector of stalls in a run: it reports each stall as an event, and writes a drawing of it. Thread rule: the
+ * coordinator's thread.
+ */
 public final class Standstills {
     private final TrainingPlan plan;
     private final Path directory;
@@ -22,7 +25,7 @@ public final class Standstills {
     /**
      * @param directory the directory of the run, for the drawing
      * @param timeout the longest wait for a message
-     * @param hangTimeout the longest time without a beat of a rank that computes; zero: unlimited
+     * @param hangTimeout the longest time in which a computing rank makes no progress; zero: unlimited
      * @param clock nanoseconds
      */
     public Standstills(TrainingPlan plan, Path directory, Duration timeout, Duration hangTimeout, LongSupplier clock,
@@ -35,7 +38,11 @@ public final class Standstills {
         begin(longestKernelNanos);
     }
 
-    /** Begins an epoch; a kernel takes at most this time. */
+    /**
+     * Begins an epoch.
+     *
+     * @param longestKernelNanos the longest time of a kernel, in which its rank reports no progress
+     */
     public void begin(long longestKernelNanos) {
         watch = new StallWatch(plan.rankCount(), timeout.toNanos(), hangTimeout.toNanos(), longestKernelNanos,
                 clock.getAsLong());
@@ -50,7 +57,9 @@ public final class Standstills {
         watch.onMoved(clock.getAsLong());
     }
 
-    /** Returns the event of a stall; empty if the run progresses. */
+    /**
+     * Returns the event of a stall: a failure of the rank that causes it, or a lost message; empty if the run progresses.
+     */
     public Optional<RunEvent> look(RunMachine machine) {
         return watch.stall(clock.getAsLong()).map(stall -> {
             String sentence = StallFile.write(directory, plan, machine.epoch(), machine.stepsDone(),

@@ -1,7 +1,7 @@
 package dev.troupe.protocol.checkpoint;
 
 /**
- * The timer of the largest age of the last checkpoint.
+ * The timer that limits the age of the last checkpoint.
  *
  * <p>Thread rule: none; one caller at a time. Times are nanoseconds of one monotonic clock.
  */
@@ -22,7 +22,7 @@ public final class CheckpointTimer {
         sinceNanos = nowNanos;
     }
 
-    /** Returns whether one is due; true once for each interval. */
+    /** Returns whether a checkpoint is due; if so, the next interval begins. */
     public boolean takeDue(long nowNanos) {
         boolean isDue = intervalNanos > 0 && nowNanos - sinceNanos >= intervalNanos;
         if (isDue) {

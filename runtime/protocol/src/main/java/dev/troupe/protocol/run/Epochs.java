@@ -30,9 +30,9 @@ final class Epochs {
         barrier.begin(settings.rankCount());
     }
 
-    /** Takes over from another coordinator; {@code first} is the epoch that the restart of all ranks begins. */
+    /** Takes over from another coordinator. The restart of all ranks, which follows, begins the epoch {@code first}. */
     void takeOver(int first) {
-        present = first - 1; // the new one begins with the restart of all
+        present = first - 1;
     }
 
     int present() {
@@ -58,7 +58,9 @@ final class Epochs {
         return recoveries < settings.mostRecoveries();
     }
 
-    /** Returns the reason why this failure ends the run, with the number of recoveries in this step. */
+    /**
+     * Returns the sentence with which the run ends after a failure: its reason, and the number of recoveries in this step.
+     */
     String failure(String reason, long stepsDone) {
         return recoveries == 0
                 ? reason
@@ -86,7 +88,7 @@ final class Epochs {
         restarted.forEach(rank -> restarts.restart(rank, present));
     }
 
-    /** Raises the number of the next epoch above this one. */
+    /** Makes the number of the next epoch larger than {@code former}. */
     void outrun(int former) {
         present = Math.max(present, former);
     }
@@ -110,7 +112,7 @@ final class Epochs {
         return barrier.awaits(rank);
     }
 
-    /** Returns the restarted ranks that have not received their order again, and counts the order as given. */
+    /** Returns the restarted ranks without an order for the pass, and records that the caller orders them now. */
     List<Integer> takeUnordered() {
         return restarts.takeUnordered();
     }

@@ -21,7 +21,7 @@ import org.slf4j.LoggerFactory;
  */
 final class SnapshotSender implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(SnapshotSender.class);
-    /** A mebibyte over IPC, some 0.3 ms, before other senders. */
+    /** Frames before the turn of the next sender: a mebibyte over IPC, about 0.3 ms. */
     private static final int FRAMES_PER_TURN = 16;
 
     private final int self;
@@ -36,7 +36,7 @@ final class SnapshotSender implements AutoCloseable {
     private final CopyFrame frame = new CopyFrame();
     private final Set<Subject> declined = new LinkedHashSet<>();
     private final CopyQueue waiting = new CopyQueue();
-    /** The copy that is being sent, or null. */
+    /** The copy in progress, or null. */
     private Sending sending;
     private boolean isClosed;
     private boolean sharesMemory;
@@ -67,12 +67,12 @@ final class SnapshotSender implements AutoCloseable {
         declined.add(new Subject(self, offered.rank(), offered.stage(), offered.stepsDone()));
     }
 
-    /** Sends bytes from now on, this snapshot's at once, since the other node cannot map the memory of snapshots. */
+    /** Handles a report that the other node cannot map a snapshot: sends this one again, and all later ones, as bytes. */
     void onDeclined(Subject offered) {
         if (sharesMemory) {
             LOG.info(
-                    "the process of node {} cannot have memory of this one, though on the same machine (it runs as another user, or"
-                            + " in another process namespace): snapshots go there byte by byte, which costs more",
+                    "the process of node {} is on this machine but cannot map memory of this process (it runs as another user,"
+                            + " or in another process namespace), so snapshots are copied to it, which takes more time",
                     offered.fromNode());
         }
         sharesMemory = false;
@@ -124,7 +124,9 @@ final class SnapshotSender implements AutoCloseable {
         return frames;
     }
 
-    /** Counts the last frame; returns 0 if its snapshot was overwritten, so that none was sent. */
+    /**
+     * Counts the last frame and returns 1. If its snapshot was overwritten, nothing was sent: ends the copy and returns 0.
+     */
     private int count() {
         if (sending.isOverwritten()) {
             breakOff();
@@ -143,7 +145,7 @@ final class SnapshotSender implements AutoCloseable {
         for (Iterator<Subject> next = declined.iterator(); next.hasNext(); frames++) {
             Subject subject = next.next();
             if (way.tryClaim(CopyFrame.HEADER_BYTES, 0) != Outcome.ACCEPTED) {
-                break; // its turn comes again, perhaps on another way
+                break; // sent later
             }
             frame.write(way.buffer(), way.offset(), Part.DECLINED, subject, 0, 0,
                     (int) subject.checksum().getValue());

@@ -12,9 +12,10 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * The queries or keys of a block: projected, normalized by head if the model does so, and rotated by their places.
+ * The queries or keys of a block: projected, normalized by head if the model does so, and rotated by their positions (rotary
+ * embedding).
  *
- * <p>N rows, K inputs, G heads of D numbers that this rank has: projected, normalized and turned [N x G D].
+ * <p>N rows, K inputs, G heads of D numbers that this rank has: each result [N x G D]. "Turned" means rotated.
  */
 final class TurnedHeads {
     private final Engine engine;
@@ -47,7 +48,7 @@ final class TurnedHeads {
         return Stream.ofNullable(gamma);
     }
 
-    /** One microbatch. */
+    /** The computation of one microbatch. */
     final class Pass {
         private MicrobatchContext microbatch;
         /** The tensor before the norm; null without a norm. */
@@ -82,14 +83,15 @@ final class TurnedHeads {
             return turned;
         }
 
-        /** Returns a tensor for the gradient for the turned heads, which the pass gives back. */
+        /** Returns a tensor to which the caller writes the gradient of the turned heads; {@link #release} gives it back. */
         Tensor takeGradient() {
             gradient = pool.take(shape, microbatch.length());
             return gradient;
         }
 
         /**
-         * Adds the gradient for the normed stream to dx, or writes it, after the gradient for the turned heads was written.
+         * Computes the gradient of the normed stream from the gradient of the turned heads, and adds it to dx or writes it
+         * there.
          *
          * @param weightsFollow whether {@link #backwardWeight} comes before any other backward
          */
@@ -106,7 +108,11 @@ final class TurnedHeads {
             }
         }
 
-        /** Replaces the gradient by the gradient for the input of the norm; keeps the old one if the weights come later. */
+        /**
+         * Replaces the gradient of the norm's output by the gradient of its input.
+         *
+         * @param both whether the gradient of gamma is computed too; if not, the gradient of the output is kept for later
+         */
         private void backwardNorm(boolean both) {
             Tensor before = pool.take(shape, microbatch.length());
             if (both) {

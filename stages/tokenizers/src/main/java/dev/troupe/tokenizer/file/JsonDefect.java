@@ -21,8 +21,8 @@ public final class JsonDefect {
     }
 
     /**
-     * Returns the place and the defect, such as {@code line 3, column 7: Unexpected end-of-input in field name}; a limit of
-     * the parser, and a value of a parsed tree, have no place.
+     * Returns the place and the defect, such as {@code line 3, column 7: Unexpected end-of-input in field name}; only the
+     * defect if the parser reports no place.
      */
     public static String of(JsonProcessingException malformed) {
         var place = malformed.getLocation();
@@ -43,7 +43,7 @@ public final class JsonDefect {
                 ? ""
                 : malformed.getOriginalMessage().lines().findFirst().orElse("");
         if (said.contains(BYTE_ORDER_MARK)) {
-            return "a byte order mark (U+FEFF), which cannot be seen: take it out";
+            return "a byte order mark (U+FEFF), which is invisible: remove it";
         }
         for (Pattern advice : ADVICE) {
             said = advice.matcher(said).replaceAll("");
@@ -51,7 +51,7 @@ public final class JsonDefect {
         if (said.isBlank()) {
             return malformed instanceof JsonMappingException mapping && !mapping.getPath().isEmpty()
                     ? "\"" + pathOf(mapping) + "\" has a value that does not fit"
-                    : "not as JSON has it";
+                    : "not valid JSON";
         }
         return said.strip();
     }

@@ -14,7 +14,7 @@ import org.junit.platform.commons.support.AnnotationSupport;
  * names its tests ({@code -Dtest=...}), or excludes none ({@code -DexcludedGroups=}), runs them all.
  */
 public final class Deal implements ExecutionCondition {
-    /** The begin of the reason of a test that belongs to other shares. */
+    /** The begin of the reason for skipping a test that is not in this share. */
     public static final String REASON = "in another share of ";
     private static final Pattern TEMPLATE = Pattern.compile("\\[test-template:");
     private static final Pattern INVOCATION = Pattern.compile("\\[test-template-invocation:#(\\d+)]");
@@ -24,7 +24,7 @@ public final class Deal implements ExecutionCondition {
     private final long seed;
     private final boolean isWhole;
 
-    /** The deal of this build. JUnit makes one for each annotation. */
+    /** Creates the condition with the share of this build; JUnit calls it for each annotation. */
     public Deal() {
         this(OF_THIS_BUILD.seed, OF_THIS_BUILD.isWhole);
     }
@@ -34,12 +34,12 @@ public final class Deal implements ExecutionCondition {
         this.isWhole = isWhole;
     }
 
-    /** Returns whether this build has the case of a name, for tests that make their cases themselves. */
+    /** Returns whether a case is in the share of this build, by its name; for tests that loop over their cases. */
     public static boolean has(String name, int shares) {
         return OF_THIS_BUILD.takes(name, 0, shares);
     }
 
-    /** Returns whether this build has a case; cases of one name are dealt to the shares in rotation. */
+    /** Returns whether a case is in this share; successive cases of one name are in successive shares. */
     boolean takes(String name, int index, int shares) {
         return isWhole || Math.floorMod((long) name.hashCode() + index + seed, shares) == 0;
     }

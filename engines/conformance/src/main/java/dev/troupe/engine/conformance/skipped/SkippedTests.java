@@ -25,7 +25,7 @@ public final class SkippedTests implements TestWatcher, LifecycleMethodExecution
         this.console = console;
     }
 
-    /** A test of another share runs in the build of another commit, and is no news here. */
+    /** Leaves out tests of another share, which run in the build of another commit. */
     @Override
     public void testDisabled(ExtensionContext context, Optional<String> reason) {
         if (reason.filter(why -> why.startsWith(Deal.REASON)).isEmpty()) {

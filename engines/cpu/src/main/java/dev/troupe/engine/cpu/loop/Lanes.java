@@ -29,7 +29,7 @@ public final class Lanes {
     /** The alignment of memory: bytes of a line of the cache, and of the widest vector. */
     public static final long ALIGNMENT = 64;
 
-    /** Vectors of halves of floats, with the same number of lanes. */
+    /** Vectors of 16-bit numbers, with the same number of lanes. */
     static final VectorSpecies<Short> SHORTS = VectorSpecies.of(short.class,
             VectorShape.forBitSize(FLOATS.vectorBitSize() / 2));
 
@@ -39,12 +39,12 @@ public final class Lanes {
     private Lanes() {
     }
 
-    /** The number of floats in the whole vectors of {@code count} floats. */
+    /** Returns {@code count} rounded down to a multiple of {@link #COUNT}. */
     public static int whole(int count) {
         return count - count % COUNT;
     }
 
-    /** The number of floats in the vectors that {@code count} floats need. */
+    /** Returns {@code count} rounded up to a multiple of {@link #COUNT}. */
     public static int wholeFor(int count) {
         return whole(count + COUNT - 1);
     }
@@ -99,8 +99,8 @@ public final class Lanes {
 
     /**
      * The sum of a stored vector: even and odd lanes, each in order. {@code reduceLanes} may add in another order after its
-     * caller is compiled, but the same call must give the same bytes; and an address as argument costs nothing if the
-     * compiler does not inline.
+     * caller is compiled, but the same call must give the same bytes. The argument is an address, since a vector as argument
+     * would be allocated if the compiler does not inline the call.
      */
     public static float sum(long address) {
         float even = 0;

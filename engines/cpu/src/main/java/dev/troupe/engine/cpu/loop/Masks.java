@@ -4,11 +4,11 @@ import dev.troupe.engine.Dropout;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorOperators;
 
-/** A dropout on rows of floats. Any thread. */
+/** Dropout on rows of floats: each element is multiplied by 0 or by a constant, as a random word decides. Any thread. */
 public final class Masks {
-    /** Floats for which words are made at a time: few enough for the first cache. */
+    /** The most floats for which random words are made in one call; these words fit the first-level cache. */
     public static final int MOST = 512;
-    /** Bytes of memory for words, including words before the first and after the last, since words are made in fours. */
+    /** Bytes of scratch memory. Words are made in fours, so there may be some before the first and after the last. */
     public static final long SCRATCH_BYTES = 4L * (MOST + 2 * RandomWords.OF_A_VECTOR);
 
     private final Dropout dropout;
@@ -26,7 +26,7 @@ public final class Masks {
     }
 
     /**
-     * y = x factor for a row of any length; y may be x.
+     * Sets y to x times 0 or the constant, for a row of any length; y may be x.
      *
      * @param scratch memory that the calling thread alone uses
      */
@@ -44,12 +44,12 @@ public final class Masks {
         return scratch + 4L * before;
     }
 
-    /** y = x factor by words; y may be x. */
+    /** Sets y to x times 0 or the constant, by words; y may be x. */
     public void apply(long words, long x, long y, int count) {
         RowLoop.drop(words, threshold, raise, x, y, count);
     }
 
-    /** y = x raise if a word is not below the threshold, otherwise 0. */
+    /** Sets y to x times {@code raise}, or to 0 if the unsigned word is below the threshold. */
     public static void apply(long words, int threshold, float raise, long x, long y, int count) {
         FloatVector raised = Lanes.all(raise);
         int whole = Lanes.whole(count);
