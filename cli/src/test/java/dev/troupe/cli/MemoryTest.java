@@ -162,7 +162,7 @@ class MemoryTest {
         List<String> settings = Golden.named(Golden.TIED).settings("engine.kind=reference", "training.steps=1");
         MemoryPlan memory = announced(settings);
         String output = Execution.train(directory.resolve("run"), settings).requireDone().output();
-        assertTrue(output.contains("takes " + MemoryPlan.text(memory.total()) + " for tensors at most"), output);
+        assertTrue(output.contains("needs at most " + MemoryPlan.text(memory.total()) + " for tensors"), output);
         assertTrue(output.lines().anyMatch(line -> line.startsWith("0     ")
                 && line.contains(MemoryPlan.text(memory.ranks().getFirst().activations()))), output);
     }

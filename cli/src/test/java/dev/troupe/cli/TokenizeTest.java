@@ -101,7 +101,7 @@ class TokenizeTest {
         Path ofText = directory.resolve("of-text");
         String output = train(ofText, "data.path=" + texts, "data.tokenizer=" + tokenizer,
                 "observe.sample-tokens=20");
-        assertTrue(output.contains("The model writes on from \""), output);
+        assertTrue(output.contains("The model continues \""), output);
         Path ofTokens = directory.resolve("of-tokens");
         train(ofTokens, "data.path=" + tokens, "model.vocabulary-size=" + vocabulary);
         assertEquals(RunFiles.results(ofText), RunFiles.results(ofTokens));

@@ -50,7 +50,7 @@ final class SampleText {
                     _ -> System.nanoTime() > end || isEnough.getAsBoolean());
         }
         output.println();
-        output.println("The model writes on from \"" + shown(run, prompt) + "\":");
+        output.println("The model continues \"" + shown(run, prompt) + "\":");
         shown(run, written).lines().forEach(line -> output.println("  | " + line));
     }
 

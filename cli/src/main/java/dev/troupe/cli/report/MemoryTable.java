@@ -16,20 +16,20 @@ public final class MemoryTable {
      * The measured memory of a process that trains a tiny model (bench/step/README.md); {@code troupe} limits the young
      * heap.
      */
-    private static final String BESIDE_TENSORS = "some 300 MiB (350 in a cluster) for the JVM and its libraries in each process";
+    private static final String OF_THE_JVM = "about 300 MiB (350 in a cluster) for the JVM and its libraries in each process";
 
     private static final List<String> HEADINGS = List.of("rank", "weights", "gradients", "optimizer", "activations",
             "boundary", "snapshots", "copies", "together");
 
     /** Explains the headings. */
-    private static final String LEGEND = "boundary: messages that came in or wait to go out; snapshots: what a rank starts"
-            + " again from after a failure; copies: of those, in the memory of another node.";
+    private static final String LEGEND = "boundary: messages received or waiting to be sent; snapshots: the states from which a"
+            + " rank restarts after a failure; copies: of its snapshots, in the memory of another node.";
 
     private MemoryTable() {
     }
 
     public static String of(MemoryPlan memory, Terminal terminal) {
-        String sum = "takes " + MemoryPlan.text(memory.total()) + " for tensors at most and " + BESIDE_TENSORS;
+        String sum = "needs at most " + MemoryPlan.text(memory.total()) + " for tensors, and " + OF_THE_JVM;
         List<RankMemory> ranks = memory.ranks();
         if (ranks.size() > MOST_LINES) {
             LongSummaryStatistics totals = ranks.stream().mapToLong(RankMemory::total).summaryStatistics();
