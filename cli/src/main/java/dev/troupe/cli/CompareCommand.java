@@ -60,30 +60,7 @@ final class CompareCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        Thread comparing = Thread.currentThread();
-        try (StopRequests requests = StopRequests.listen(output, STOPPED, StopRequests.PATIENCE)) {
-            requests.running(new StopRequests.Stoppable() {
-                @Override
-                public void stop() {
-                    comparing.interrupt();
-                }
-
-                @Override
-                public void stopNow() {
-                    comparing.interrupt();
-                }
-
-                @Override
-                public boolean answers() {
-                    return true;
-                }
-            });
-            return compare();
-        } catch (InterruptedException _) {
-            output.println();
-            output.println(STOPPED);
-            return ExitCode.STOPPED;
-        }
+        return StopRequests.interrupting(output, STOPPED, this::compare);
     }
 
     private int compare() throws InterruptedException {

@@ -83,6 +83,25 @@ class PlanCommandTest {
         plan("--ranks", "2", "--profile", profile.toString()).requireRefused("is of the engine reference");
     }
 
+    /** The emulated times are exact, so a measured step is never shorter than the predicted one. */
+    @Test
+    void shouldMeasureTheBestPlansAndReportThem() throws IOException {
+        Path report = directory.resolve("report.json");
+        String measured = plan("-s", "engine.emulated.device-flops=1e8", "--ranks", "2", "--measure", "2",
+                "--emulated", "--steps", "3", "--report", report.toString()).requireDone().output();
+        assertTrue(measured.contains("Measured on the engine emulated, 3 steps of each plan"), measured);
+        JsonNode answer = new JsonMapper().readTree(Files.readString(report));
+        for (int place = 0; place < answer.get("plans").size(); place++) {
+            JsonNode trial = answer.get("plans").get(place).get("measured");
+            assertEquals(place < 2, trial != null, answer::toString);
+            if (trial != null) {
+                assertEquals(3, trial.get("stepSeconds").size());
+                assertTrue(trial.get("medianSeconds").asDouble() >= trial.get("predictedSeconds").asDouble(),
+                        trial::toString);
+            }
+        }
+    }
+
     @Test
     void shouldPrintJson() throws IOException {
         JsonNode answer = new JsonMapper()
@@ -110,6 +129,9 @@ class PlanCommandTest {
         plan("--tokens-per-step", "17").requireRefused("--tokens-per-step must be a multiple of the 16 tokens");
         plan("--out", directory.toString()).requireRefused("--out must be a file, but ");
         plan("--costs", directory.resolve("none").toString()).requireRefused("--costs: there is no file ");
+        plan("--measure", "6").requireRefused("--measure must be 1 to the 5 plans of --top");
+        plan("--measure", "1", "--asynchronous").requireRefused("--measure takes plans that do one step after");
+        plan("--emulated").requireRefused("--emulated is of measured plans: give their number with --measure");
         plan("-s", "engine.kind=reference").requireRefused("plan needs the costs of the model's layers");
         assertFalse(Files.exists(conf));
     }

@@ -5,6 +5,7 @@ import dev.troupe.cli.report.Terminal;
 import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.cluster.ClusterSpec;
+import dev.troupe.look.compare.PlanTrial.Measured;
 import dev.troupe.plan.UsageException;
 import dev.troupe.plan.planner.MachineFigures;
 import dev.troupe.plan.planner.PlanAnswer;
@@ -18,12 +19,10 @@ import dev.troupe.plan.prepare.OpenedRun;
 import dev.troupe.plan.prepare.RunRequest;
 import dev.troupe.plan.profile.Profile;
 import dev.troupe.plan.profile.ProfileSetting;
-import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -84,6 +83,9 @@ public final class PlanCommand implements Callable<Integer> {
     @Option(names = "--format", defaultValue = "table", description = "${COMPLETION-CANDIDATES}; default: table.")
     private Format format;
 
+    @Mixin
+    private MeasureOptions trial;
+
     private final PrintStream output = System.out;
 
     @Override
@@ -94,6 +96,7 @@ public final class PlanCommand implements Callable<Integer> {
         if (out != null && Files.isDirectory(out)) {
             throw new UsageException("--out must be a file, but " + out + " is a directory");
         }
+        trial.require(top, asynchronous);
         RunSpec spec = options.read();
         int most = ranks == null ? spec.parallel().worldSize() : ranks;
         if (most < 1 || most > MOST_RANKS) {
@@ -109,17 +112,18 @@ public final class PlanCommand implements Callable<Integer> {
                     request.batchSize())));
             StageTimes times = measured.<StageTimes>map(ProfiledTimes::new)
                     .orElseGet(() -> StageTimes.ofOperations(figures.deviceFlops()));
-            PlanAnswer answer = new Planner(asked, request, figures, times).run();
-            output.print(switch (format) {
-                case table -> PlanTable.of(request, answer, Terminal.ofOutput());
-                case json -> PlanJson.of(request, answer);
-            });
-            if (out != null) {
+            Planner planner = new Planner(asked, request, figures, times);
+            PlanAnswer answer = planner.run();
+            if (format == Format.table) {
+                output.print(PlanTable.of(request, answer, Terminal.ofOutput()));
+            }
+            int exitCode = trial.run(planner, request, answer, format == Format.json, output);
+            if (out != null && exitCode == ExitCode.DONE) {
                 write(answer);
             }
+            output.flush();
+            return exitCode;
         }
-        output.flush();
-        return ExitCode.DONE;
     }
 
     private MachineFigures figures(RunSpec spec, int most, boolean isMeasured) {
@@ -195,16 +199,7 @@ public final class PlanCommand implements Callable<Integer> {
 
     /** Writes the configuration of the best plan. */
     private void write(PlanAnswer answer) {
-        RunSpec best = answer.best().getFirst().spec();
-        try {
-            if (out.getParent() != null) {
-                Files.createDirectories(out.getParent());
-            }
-            Files.writeString(out, best.toHocon());
-        } catch (IOException failure) {
-            throw new UsageException("the plan cannot be written (" + failure + "): name another file with --out",
-                    failure);
-        }
+        MeasureOptions.write("--out", out, answer.best().getFirst().spec().toHocon());
         if (format == Format.table) {
             output.println("Written to " + out + ": ./troupe train " + out + " runs it.");
         }

@@ -4,10 +4,12 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.troupe.look.compare.PlanTrial.Measured;
 import dev.troupe.plan.planner.PlanAnswer;
 import dev.troupe.plan.planner.PlanRequest;
 import dev.troupe.plan.planner.PricedPlan;
 import dev.troupe.plan.profile.StepInterval;
+import java.util.List;
 import java.util.TreeMap;
 
 /** The answer of the planner as JSON. */
@@ -17,7 +19,8 @@ final class PlanJson {
     private PlanJson() {
     }
 
-    static String of(PlanRequest request, PlanAnswer answer) {
+    /** @param measured the plans that were measured; none if none was asked for */
+    static String of(PlanRequest request, PlanAnswer answer, List<Measured> measured) {
         ObjectNode root = JSON.createObjectNode().put("ranks", request.ranks());
         if (request.memoryBytes() < Long.MAX_VALUE) {
             root.put("memoryBytes", request.memoryBytes());
@@ -26,6 +29,8 @@ final class PlanJson {
         answer.best().forEach(plan -> {
             ObjectNode node = plan(request, plan);
             StepInterval interval = answer.intervals().get(plan.choice());
+            measured.stream().filter(trial -> trial.plan().choice().equals(plan.choice())).findFirst()
+                    .ifPresent(trial -> node.set("measured", measured(trial)));
             if (interval != null) {
                 node.putArray("stepSecondsInterval90").add(interval.lowNanos() / 1e9).add(interval.highNanos() / 1e9);
             }
@@ -46,6 +51,14 @@ final class PlanJson {
         } catch (JsonProcessingException impossible) {
             throw new IllegalStateException(impossible);
         }
+    }
+
+    private static ObjectNode measured(Measured trial) {
+        ObjectNode node = JSON.createObjectNode().put("engine", trial.plan().spec().engine().kind())
+                .put("predictedSeconds", trial.plan().stepNanos() / 1e9).put("medianSeconds", trial.medianSeconds());
+        ArrayNode seconds = node.putArray("stepSeconds");
+        trial.seconds().forEach(seconds::add);
+        return node;
     }
 
     private static ObjectNode plan(PlanRequest request, PricedPlan plan) {

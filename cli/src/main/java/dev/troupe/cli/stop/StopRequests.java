@@ -96,6 +96,34 @@ public final class StopRequests implements AutoCloseable {
         }
     }
 
+    /** Interrupts the calling thread at a request, and prints a line if its runs end by that. */
+    public static int interrupting(PrintStream output, String stopped, Runs runs) {
+        Thread running = Thread.currentThread();
+        try (StopRequests requests = listen(output, stopped, PATIENCE)) {
+            requests.running(new Stoppable() {
+                @Override
+                public void stop() {
+                    running.interrupt();
+                }
+
+                @Override
+                public void stopNow() {
+                    running.interrupt();
+                }
+
+                @Override
+                public boolean answers() {
+                    return true;
+                }
+            });
+            return runs.run();
+        } catch (InterruptedException _) {
+            output.println();
+            output.println(stopped);
+            return ExitCode.STOPPED;
+        }
+    }
+
     /**
      * Receives requests from now on.
      *

@@ -31,7 +31,7 @@ import java.util.stream.IntStream;
  */
 public final class Comparison {
     private static final long GIB = 1L << 30;
-    private static final int WARM_UP_STEPS = 3;
+    static final int WARM_UP_STEPS = 3;
     /**
      * Largest deviation of losses if gradients were added in another order. In bfloat16 a difference in the last bits may be
      * rounded to either of two neighbours, 2^-8 apart.
@@ -56,7 +56,7 @@ public final class Comparison {
      */
     public Comparison(RunSpec base, byte[] builtInCorpus, Path directory, int repeats, int steps,
             Consumer<String> progress) {
-        this.base = measured(base, steps);
+        this.base = measured(base, 2 * steps);
         this.builtInCorpus = builtInCorpus;
         this.directory = directory;
         this.repeats = repeats;
@@ -114,9 +114,9 @@ public final class Comparison {
                 contestant.virtualStages()));
     }
 
-    /** Returns the run with the steps of a comparison, without checkpoints, validation, observers and faults. */
-    private static RunSpec measured(RunSpec run, int steps) {
-        return run.with(Map.of("training.steps", WARM_UP_STEPS + 2 * steps, "training.checkpoint-every", 0,
+    /** Returns the run with a warm-up and measured steps, without checkpoints, validation, observers and faults. */
+    static RunSpec measured(RunSpec run, int steps) {
+        return run.with(Map.of("training.steps", WARM_UP_STEPS + steps, "training.checkpoint-every", 0,
                 "training.checkpoint-interval", Duration.ZERO, "training.validate-every", 0,
                 "training.learning-rate.decay-steps", endOfDecay(run.training().update().learningRate()),
                 "parallel.flush-every", 0, "parallel.updates", "lazy", "parallel.warm-up", 1, "parallel.replicas",

@@ -146,7 +146,7 @@ public final class Planner {
         }
         Map<PlanChoice, StepInterval> intervals = new HashMap<>();
         best.forEach(plan -> times.interval(others -> PricedPlan.stepNanos(plan.plan(),
-                costs.of(plan.choice(), cut(plan.choice()), plan.plan(), others)))
+                costs.of(plan.choice(), cut(plan.choice()), plan.plan(), others.of(plan.plan()))))
                 .ifPresent(interval -> intervals.put(plan.choice(), interval)));
         Map<Kind, PlanRefusals.Refusal> refused = refusals.byKind();
         Optional<PricedPlan> single = best.stream().filter(plan -> plan.choice().grid().pipeline() == 1).findFirst()
@@ -155,6 +155,19 @@ public final class Planner {
         return new PlanAnswer(best, intervals, single, refused,
                 new PlanAnswer.Cost(openedGrids, grids.size(), candidates,
                         certified, simulated, sized, (System.nanoTime() - begin) / 1e9));
+    }
+
+    /** Returns a plan as a run on the engine {@code emulated} with the times that the planner has, and its prediction. */
+    public PricedPlan emulated(PricedPlan plan) {
+        RunSpec spec = plan.spec().with(times.emulation(plan.plan()));
+        try (OpenedRun other = OpenedRun.of(opened.request().with(spec))) {
+            PlannedRun planned = PlannedRun.of(other);
+            List<StageCost> stages = StageTimes.ofCosts(planned.engine().settings().costs(),
+                    planned.plan().partition().stageCount());
+            Costs prices = costs.of(plan.choice(), cut(plan.choice()), planned.plan(), stages);
+            return new PricedPlan(plan.choice(), spec, planned.plan(), prices,
+                    PricedPlan.stepNanos(planned.plan(), prices), plan.fullest());
+        }
     }
 
     private void requireOneLayer() {

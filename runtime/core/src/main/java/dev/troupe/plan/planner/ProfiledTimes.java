@@ -1,20 +1,24 @@
 package dev.troupe.plan.planner;
 
-import dev.troupe.config.spec.MemorySpec;
 import dev.troupe.model.LayerSpec;
 import dev.troupe.model.ModelSpec;
-import dev.troupe.partition.LayerRange;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.plan.profile.Profile;
 import dev.troupe.plan.profile.StepInterval;
+import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.search.Unit;
 import dev.troupe.schedule.simulator.StageCost;
 import dev.troupe.stage.Recompute;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.ToLongFunction;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /**
  * Measured times of layers. They are of one microbatch size and one T; a replay takes the forward of the blocks that are
@@ -27,19 +31,45 @@ public record ProfiledTimes(Profile profile) implements StageTimes {
 
     @Override
     public List<StageCost> of(TrainingPlan plan) {
-        List<StageCost> layers = costs(plan.model());
         boolean replays = plan.stageSettings().recompute() == Recompute.FULL;
         List<StageCost> stages = new ArrayList<>();
-        for (LayerRange range : plan.partition().stages()) {
-            StageCost sum = layers.get(range.first());
-            for (StageCost layer : layers.subList(range.first() + 1, range.last() + 1)) {
-                sum = sum.then(layer);
-            }
-            long again = replays ? sum.nanos(Kind.RECOMPUTE) : 0;
-            stages.add(sum.with(Kind.RECOMPUTE, 0).replaying(again,
+        for (StageCost once : once(plan)) {
+            long again = replays ? once.nanos(Kind.RECOMPUTE) : 0;
+            stages.add(once.with(Kind.RECOMPUTE, 0).replaying(again,
                     plan.training().plan().stagesThatReplay().contains(stages.size())));
         }
         return stages;
+    }
+
+    /** Returns the times of the stages without replays; RECOMPUTE is the time of one. */
+    private List<StageCost> once(TrainingPlan plan) {
+        List<StageCost> layers = costs(plan.model());
+        return plan.partition().stages().stream().map(range -> layers.subList(range.first(), range.last() + 1).stream()
+                .reduce(StageCost::then).orElseThrow()).toList();
+    }
+
+    /** The emulated engine takes I and W together for B: if a stage has no W of its own, W is the rest of B. */
+    @Override
+    public Map<String, Object> emulation(TrainingPlan plan) {
+        List<StageCost> stages = once(plan);
+        Set<Integer> split = plan.training().plan().rows().stream().flatMap(List::stream)
+                .filter(action -> action.kind() == Kind.BACKWARD_WEIGHT).map(Action::stage).collect(Collectors.toSet());
+        List<Duration> weights = IntStream.range(0, stages.size()).mapToObj(stage -> {
+            StageCost cost = stages.get(stage);
+            return Duration.ofNanos(split.contains(stage)
+                    ? cost.backwardWeightNanos()
+                    : Math.max(0, cost.fullBackwardNanos() - cost.backwardInputNanos()));
+        }).toList();
+        return Map.of("engine.kind", "emulated", "engine.emulated.device-flops", 0,
+                "engine.emulated.forward", times(stages, Kind.FORWARD),
+                "engine.emulated.backward-input", times(stages, Kind.BACKWARD_INPUT),
+                "engine.emulated.backward-weight", weights,
+                "engine.emulated.recompute", times(stages, Kind.RECOMPUTE),
+                "engine.emulated.update", times(stages, Kind.UPDATE));
+    }
+
+    private static List<Duration> times(List<StageCost> stages, Kind kind) {
+        return stages.stream().map(stage -> Duration.ofNanos(stage.nanos(kind))).toList();
     }
 
     @Override

@@ -2,6 +2,7 @@ package dev.troupe.plan.planner;
 
 import dev.troupe.config.spec.EmulatedSpec;
 import dev.troupe.engine.provider.Work;
+import dev.troupe.engine.provider.WorkCosts;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.spec.LayerCosts;
 import dev.troupe.plan.EmulatedCosts;
@@ -42,6 +43,20 @@ public interface StageTimes {
         return Optional.empty();
     }
 
+    /** Returns the values of the keys with which the engine {@code emulated} takes these times, without {@code troupe.}. */
+    Map<String, Object> emulation(TrainingPlan plan);
+
+    /** Returns the times of each stage of a plan on an engine that has costs instead of numbers. */
+    static List<StageCost> ofCosts(WorkCosts costs, int stageCount) {
+        return IntStream.range(0, stageCount).mapToObj(stage -> {
+            long input = costs.nanos(stage, Work.BACKWARD_INPUT);
+            long weight = costs.nanos(stage, Work.BACKWARD_WEIGHT);
+            return new StageCost(costs.nanos(stage, Work.FORWARD), input, weight, input + weight, 0,
+                    Map.of(Kind.UPDATE, costs.nanos(stage, Work.UPDATE), Kind.RECOMPUTE,
+                            costs.nanos(stage, Work.RECOMPUTE)));
+        }).toList();
+    }
+
     /**
      * Returns times by counted operations, as Narayanan et al. 2021, section 5.1, have them, at a rate that does not
      * depend on the shapes: the times of the engine {@code emulated}.
@@ -54,14 +69,12 @@ public interface StageTimes {
         return new StageTimes() {
             @Override
             public List<StageCost> of(TrainingPlan plan) {
-                EmulatedCosts costs = EmulatedCosts.of(device, plan);
-                return IntStream.range(0, plan.partition().stageCount()).mapToObj(stage -> {
-                    long input = costs.nanos(stage, Work.BACKWARD_INPUT);
-                    long weight = costs.nanos(stage, Work.BACKWARD_WEIGHT);
-                    return new StageCost(costs.nanos(stage, Work.FORWARD), input, weight, input + weight, 0,
-                            Map.of(Kind.UPDATE, costs.nanos(stage, Work.UPDATE), Kind.RECOMPUTE,
-                                    costs.nanos(stage, Work.RECOMPUTE)));
-                }).toList();
+                return ofCosts(EmulatedCosts.of(device, plan), plan.partition().stageCount());
+            }
+
+            @Override
+            public Map<String, Object> emulation(TrainingPlan plan) {
+                return Map.of("engine.kind", "emulated", "engine.emulated.device-flops", deviceFlops);
             }
 
             @Override

@@ -61,13 +61,13 @@ final class StepCosts {
 
     /** Returns the costs of a planned run. */
     Costs of(PlanChoice choice, Cut cut, TrainingPlan plan) {
-        return of(choice, cut, plan, times);
+        return of(choice, cut, plan, times.of(plan));
     }
 
-    /** Returns the costs of a planned run with other times of its layers. */
-    Costs of(PlanChoice choice, Cut cut, TrainingPlan plan, StageTimes others) {
+    /** Returns the costs of a planned run with other times of its stages. */
+    Costs of(PlanChoice choice, Cut cut, TrainingPlan plan, List<StageCost> alone) {
         RankLinks links = RankLinks.of(choice.grid(), figures);
-        return new Costs(shared(choice, cut, others.of(plan), links, stage -> plan.training().plan().rankOf(stage, 0)),
+        return new Costs(shared(choice, cut, alone, links, stage -> plan.training().plan().rankOf(stage, 0)),
                 links::between);
     }
 

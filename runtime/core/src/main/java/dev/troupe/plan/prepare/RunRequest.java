@@ -92,7 +92,8 @@ public record RunRequest(RunSpec spec, byte[] builtInCorpus, Path output, Option
                 : with(spec.on(spec.engine().withProducts(products)));
     }
 
-    RunRequest with(RunSpec other) {
+    /** Returns the same request for another run. */
+    public RunRequest with(RunSpec other) {
         return new RunRequest(other, builtInCorpus, output, resume, gradientsOf, isExperiment, share, text);
     }
 
