@@ -49,7 +49,7 @@ public final class Keys {
 
     /** Reads the defaults. */
     public Keys() {
-        Config defaults = Sources.parseDefaults();
+        Config defaults = Sources.defaultValues();
         known = new KnownKeys(defaults.getObject(Sources.ROOT));
         knownOfNodes = new KnownKeys(defaults.getObject(Sources.NODE));
         Map<String, Values.Accepted> accepted = RunSpecReader.accepted();

@@ -49,6 +49,10 @@ public record Sources(Config all, Config given, Config defaults, KnownKeys keys)
     private static final Pattern ADVICE = Pattern.compile(" \\((if you|JSON does|in that case).*");
     private static final int LONGEST_REASON = 300;
     private static final ConfigResolveOptions NO_ENVIRONMENT = ConfigResolveOptions.noSystem();
+    // Parsed once: the search for a plan reads thousands of configurations.
+    private static final Config DECLARATIONS = parse();
+    private static final Config DEFAULT_VALUES = DECLARATIONS.resolve();
+    private static final KnownKeys KEYS = new KnownKeys(DEFAULT_VALUES.getObject(ROOT));
 
     /**
      * Reads everything and reports every key that does not exist.
@@ -57,18 +61,16 @@ public record Sources(Config all, Config given, Config defaults, KnownKeys keys)
      * @throws ConfigException if the file cannot be parsed; with the problems found before
      */
     public static Sources read(Optional<Path> file, List<String> settings, List<Problem> problems) {
-        Config defaults = parseDefaults();
-        KnownKeys keys = new KnownKeys(defaults.getObject(ROOT));
-        Config overrides = overrides(settings, keys, problems);
+        Config overrides = overrides(settings, KEYS, problems);
         try {
             Config written = file.isPresent() ? ConfigFiles.parse(file.get()) : ConfigFactory.empty();
             Config user = overrides.withFallback(written);
             requireModest(user, file);
-            Config all = user.withFallback(defaults).resolve(NO_ENVIRONMENT);
+            Config all = user.withFallback(DEFAULT_VALUES).resolve(NO_ENVIRONMENT);
             // Its values may differ from the values of all, if a substitution refers to the value that it overrides.
             Config given = user.resolveWith(all, NO_ENVIRONMENT);
-            checkRoot(given.root(), keys, problems);
-            return new Sources(all, given, defaults, keys);
+            checkRoot(given.root(), KEYS, problems);
+            return new Sources(all, given, DEFAULT_VALUES, KEYS);
         } catch (ConfigException refused) {
             problems.addAll(refused.problems());
         } catch (com.typesafe.config.ConfigException malformed) {
@@ -96,27 +98,29 @@ public record Sources(Config all, Config given, Config defaults, KnownKeys keys)
      * @throws IllegalArgumentException if a key does not exist
      */
     public static Sources of(Config values, Map<String, ?> others) {
-        Config defaults = parseDefaults();
-        KnownKeys keys = new KnownKeys(defaults.getObject(ROOT));
         Config given = values;
         for (Map.Entry<String, ?> other : others.entrySet()) {
-            if (!keys.isKey(other.getKey())) {
+            if (!KEYS.isKey(other.getKey())) {
                 throw new IllegalArgumentException("there is no key " + other.getKey());
             }
             given = given.withValue(other.getKey(),
                     ConfigValueFactory.fromAnyRef(Effective.plain(other.getValue()), PROGRAM));
         }
         Config under = given.atPath(ROOT);
-        return new Sources(under.withFallback(defaults), under, defaults, keys);
+        return new Sources(under.withFallback(DEFAULT_VALUES), under, DEFAULT_VALUES, KEYS);
     }
 
     /** Returns every key with its default. */
-    public static Config parseDefaults() {
-        return declarations().resolve();
+    public static Config defaultValues() {
+        return DEFAULT_VALUES;
     }
 
     /** Returns the defaults as their file has them, with substitutions. */
     static Config declarations() {
+        return DECLARATIONS;
+    }
+
+    private static Config parse() {
         try (InputStream stream = Sources.class.getResourceAsStream("/dev/troupe/config/" + DEFAULTS)) {
             ConfigParseOptions options = ConfigParseOptions.defaults().setOriginDescription(DEFAULTS);
             return ConfigFactory.parseReader(new InputStreamReader(stream, StandardCharsets.UTF_8), options);

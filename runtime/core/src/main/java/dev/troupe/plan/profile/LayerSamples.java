@@ -46,8 +46,8 @@ public record LayerSamples(long keptBytes, long outputBytes, Map<Kind, List<Long
     }
 
     static long quantile(List<Long> times, double q) {
-        List<Long> sorted = times.stream().sorted().toList();
-        return sorted.get(Math.clamp((int) Math.ceil(q * sorted.size()) - 1, 0, sorted.size() - 1));
+        long[] sorted = times.stream().mapToLong(Long::longValue).sorted().toArray();
+        return sorted[Math.clamp((int) Math.ceil(q * sorted.length) - 1, 0, sorted.length - 1)];
     }
 
     /** Returns the medians as a unit that partitions do not cut. Its resident bytes are 0: they depend on the optimizer. */
