@@ -8,7 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.config.group.ParallelLayout;
-import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
 import dev.troupe.optimizer.Optimizer;
 import dev.troupe.parallel.Zero;
@@ -26,16 +25,10 @@ import dev.troupe.schedule.family.Schedules;
 import dev.troupe.stage.StageSettings;
 import dev.troupe.transport.DropReason;
 import dev.troupe.transport.MessageId;
-import dev.troupe.transport.NodeMap;
-import dev.troupe.transport.PendingTransfer;
-import dev.troupe.transport.Transport;
-import dev.troupe.transport.TransportCounters;
+import dev.troupe.transport.NamedMessages;
 import dev.troupe.transport.TransportFault;
-import dev.troupe.transport.TransportListener;
 import java.nio.file.Path;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -55,54 +48,10 @@ class RankInboxTest implements RankListener {
     @TempDir
     private Path home;
     private final SmallRun run = new SmallRun();
-    private final Recorder transport = new Recorder();
+    private final RecordingTransport transport = new RecordingTransport(new NamedMessages());
     private final List<Object> events = new ArrayList<>();
     private RankResources rank;
     private StageWorker stage;
-
-    /** A transport that carries nothing, and remembers what it was given. */
-    private static final class Recorder implements Transport {
-        private final Deque<Tensor> granted = new ArrayDeque<>();
-        private final List<MessageId> sent = new ArrayList<>();
-        private TransportListener inbox;
-
-        @Override
-        public void register(int ofRank, TransportListener listener) {
-            inbox = listener;
-        }
-
-        @Override
-        public void grant(int epoch, Edge edge, Engine engine, Tensor buffer) {
-            granted.add(buffer);
-        }
-
-        @Override
-        public void send(MessageId id, Engine engine, Tensor tensor) {
-            sent.add(id);
-        }
-
-        @Override
-        public void epoch(int epoch) {
-        }
-
-        @Override
-        public void epoch(int epoch, NodeMap nodes) {
-        }
-
-        @Override
-        public List<PendingTransfer> pending() {
-            return List.of();
-        }
-
-        @Override
-        public TransportCounters counters() {
-            return TransportCounters.NONE;
-        }
-
-        @Override
-        public void close() {
-        }
-    }
 
     @BeforeEach
     void open() {
@@ -148,7 +97,7 @@ class RankInboxTest implements RankListener {
     }
 
     private void land(int microbatch, int rows) {
-        transport.inbox.onLanded(id(microbatch), transport.granted.remove(), rows);
+        transport.listener.onLanded(id(microbatch), transport.granted.remove(), rows);
     }
 
     private void compute(String action) {
@@ -198,30 +147,30 @@ class RankInboxTest implements RankListener {
         compute("1F0");
         stage.run(new ActionRequest(Action.parse("1B0"), List.of(Action.parse("1SEND_B0")), PASS, Optional.empty()));
         assertEquals(List.of(new MessageId(0, PASS.number(),
-                new MessageKey(new Edge(1, 0, 0, MessageKind.GRADIENT), 0))), transport.sent);
+                new MessageKey(new Edge(1, 0, 0, MessageKind.GRADIENT), 0))), List.copyOf(transport.sent));
     }
 
     @Test
     void shouldReportAnEpochOnceAndReleaseARetiredRankInTheNext() {
-        transport.inbox.onEpoch(0);
+        transport.listener.onEpoch(0);
         assertEquals(List.of(), events, "the epoch in which it was started");
-        transport.inbox.onEpoch(1);
-        transport.inbox.onEpoch(1);
+        transport.listener.onEpoch(1);
+        transport.listener.onEpoch(1);
         assertEquals(List.of(1), events);
         rank.outbox().retire();
         assertFalse(rank.outbox().isReleased(), "the transport still has its buffers");
-        transport.inbox.onEpoch(2);
+        transport.listener.onEpoch(2);
         assertTrue(rank.outbox().isReleased());
     }
 
     @Test
     void shouldRetireTheOutboxWithTheTransport() {
         TransportFault end = new TransportFault.TransportEnded("the transport thread ended by an error");
-        transport.inbox.onFault(end);
+        transport.listener.onFault(end);
         assertEquals(List.of(end), events);
         assertTrue(rank.outbox().isRetired());
         int granted = transport.granted.size();
-        transport.inbox.onReturned(FORTH, transport.granted.peek());
+        transport.listener.onReturned(FORTH, transport.granted.peek());
         assertEquals(granted, transport.granted.size(), "a returned buffer remains with the rank");
     }
 }

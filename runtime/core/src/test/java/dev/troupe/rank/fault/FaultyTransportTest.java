@@ -15,13 +15,11 @@ import dev.troupe.engine.reference.ReferenceEngine;
 import dev.troupe.protocol.Edge;
 import dev.troupe.protocol.MessageKind;
 import dev.troupe.protocol.Pass;
+import dev.troupe.rank.RecordingTransport;
 import dev.troupe.transport.Endpoint;
 import dev.troupe.transport.MessageId;
 import dev.troupe.transport.NamedMessages;
 import dev.troupe.transport.NodeMap;
-import dev.troupe.transport.PendingTransfer;
-import dev.troupe.transport.Transport;
-import dev.troupe.transport.TransportCounters;
 import dev.troupe.transport.TransportFault;
 import dev.troupe.transport.TransportListener;
 import java.nio.file.Path;
@@ -52,65 +50,12 @@ class FaultyTransportTest {
 
     private final Engine engine = new ReferenceEngine(DataType.FLOAT32);
     private final NamedMessages faulty = new NamedMessages();
-    private final Wire wire = new Wire();
+    private final RecordingTransport wire = new RecordingTransport(faulty);
     private final BlockingQueue<String> heard = new LinkedBlockingQueue<>();
     private final ManualTimer timer = new ManualTimer();
     private List<String> due = List.of();
     private FaultInjector injector;
     private FaultyTransport transport;
-
-    /** A transport that keeps messages until the test lets it have read them. */
-    private final class Wire implements Transport {
-        private final BlockingQueue<MessageId> sent = new LinkedBlockingQueue<>();
-        private final BlockingQueue<String> done = new LinkedBlockingQueue<>();
-        private TransportListener sender;
-
-        @Override
-        public void register(int rank, TransportListener listener) {
-            sender = listener;
-        }
-
-        @Override
-        public void grant(int atEpoch, Edge edge, Engine engine, Tensor buffer) {
-            done.add("grant of epoch " + atEpoch);
-        }
-
-        @Override
-        public void send(MessageId id, Engine engine, Tensor tensor) {
-            if (faulty.loses(id)) {
-                done.add("lost " + id.microbatch());
-            } else if (faulty.damages(id)) {
-                done.add("damaged " + id.microbatch());
-            } else {
-                sent.add(id);
-            }
-        }
-
-        @Override
-        public void epoch(int next) {
-            done.add("epoch " + next + " after " + sent.size() + " messages");
-        }
-
-        @Override
-        public void epoch(int next, NodeMap nodes) {
-            done.add("epoch " + next + " after " + sent.size() + " messages, ranks on " + nodes.nodeOfRank());
-        }
-
-        @Override
-        public List<PendingTransfer> pending() {
-            return List.of();
-        }
-
-        @Override
-        public TransportCounters counters() {
-            return TransportCounters.NONE;
-        }
-
-        @Override
-        public void close() {
-            done.add("close after " + sent.size() + " messages");
-        }
-    }
 
     /** With faults that all strike in the test. */
     private void start(String... faults) {
@@ -175,13 +120,13 @@ class FaultyTransportTest {
     }
 
     private void read(MessageId id) {
-        wire.sender.onSent(id, null, 0);
+        wire.listener.onSent(id, null, 0);
     }
 
     /** The rank of the test takes a message, and gives a buffer for another. */
     private void takes(int microbatch) {
         injector.at(FaultPoint.RECEIVE, 1, 1, 5, microbatch, FaultMessage.ACTIVATION);
-        transport.grant(0, FORTH, engine, null);
+        transport.grant(0, FORTH, engine, engine.allocate(DataType.FLOAT32, Shape.of(1)));
     }
 
     @Test
@@ -222,7 +167,7 @@ class FaultyTransportTest {
     @Test
     void shouldReportAnEpochToTheRank() throws InterruptedException {
         startIdle("drop");
-        wire.sender.onEpoch(3);
+        wire.listener.onEpoch(3);
         assertEquals("epoch 3", next(heard));
     }
 
@@ -231,7 +176,7 @@ class FaultyTransportTest {
         start("drop microbatch=1 stage=0");
         MessageId lost = send(FORTH, 1);
         assertEquals(List.of("lost 1"), List.copyOf(wire.done));
-        wire.sender.onSent(lost, null, 0);
+        wire.listener.onSent(lost, null, 0);
         assertNull(wire.sent.poll());
         assertEquals(send(FORTH, 1), next(wire.sent), "it strikes once");
     }

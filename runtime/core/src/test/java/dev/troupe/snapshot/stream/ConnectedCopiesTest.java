@@ -1,18 +1,16 @@
 package dev.troupe.snapshot.stream;
 
+import static dev.troupe.snapshot.stream.CopyingNode.await;
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.collective.peer.Host;
 import dev.troupe.port.DataPort;
 import dev.troupe.port.RunKey;
 import dev.troupe.rank.snapshot.SampleState;
-import dev.troupe.rank.snapshot.Snapshots;
-import dev.troupe.snapshot.copy.SnapshotCopies;
+import dev.troupe.snapshot.stream.CopyingNode.Copied;
 import dev.troupe.transport.Endpoint;
 import dev.troupe.transport.NodeMap;
-import dev.troupe.transport.TransportSettings;
 import dev.troupe.transport.tcp.Connections;
 import dev.troupe.transport.tcp.Relay;
 import java.io.IOException;
@@ -22,11 +20,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -35,39 +28,17 @@ import org.junit.jupiter.api.Test;
 /** Copies between two nodes of different machines over connections, with a cable between them and no media driver. */
 @Tag("real")
 class ConnectedCopiesTest {
-    private static final long PATIENCE_SECONDS = 30;
     private static final int RANK = 7;
     private static final int LARGE = 16 << 20;
     private static final Path NOWHERE = Path.of("nowhere");
 
-    private final List<Node> nodes = new ArrayList<>();
+    private final List<CopyingNode> nodes = new ArrayList<>();
     private Relay cable;
 
-    private static final class Node implements AutoCloseable {
-        private final Snapshots snapshots = new Snapshots(false);
-        private final BlockingQueue<Long> copied = new LinkedBlockingQueue<>();
-        private final Connections connections;
-        private final SnapshotCopies copies;
-
-        Node(int self, List<Endpoint> endpoints, InetSocketAddress port) throws IOException {
-            NodeMap map = new NodeMap(self, List.of(0, 1), endpoints, Set.of());
-            connections = new Connections(map, DataPort.open(port, RunKey.open()), Optional.empty());
-            copies = StreamedCopies.connect(map, TransportSettings.defaults(), NOWHERE, Optional.of(connections),
-                    snapshots, (_, _, stepsDone) -> copied.add(stepsDone), 10 + self);
-        }
-
-        long next() throws InterruptedException {
-            Long next = copied.poll(PATIENCE_SECONDS, TimeUnit.SECONDS);
-            assertNotNull(next, "nothing came within " + PATIENCE_SECONDS + " seconds");
-            return next;
-        }
-
-        @Override
-        public void close() {
-            copies.close();
-            snapshots.close();
-            connections.close();
-        }
+    private void open(int self, List<Endpoint> endpoints, InetSocketAddress port) throws IOException {
+        NodeMap map = new NodeMap(self, List.of(0, 1), endpoints, Set.of());
+        Connections connections = new Connections(map, DataPort.open(port, RunKey.open()), Optional.empty());
+        nodes.add(new CopyingNode(map, NOWHERE, Optional.of(connections), 10 + self, false));
     }
 
     @BeforeEach
@@ -76,20 +47,20 @@ class ConnectedCopiesTest {
         cable = new Relay("127.0.0.2", new InetSocketAddress("127.0.0.2", Host.freeTcpPort()));
         List<Endpoint> endpoints = List.of(new Endpoint("127.0.0.1", one.getPort()),
                 new Endpoint("127.0.0.2", cable.port()));
-        nodes.add(new Node(0, endpoints, one));
-        nodes.add(new Node(1, endpoints, cable.target()));
+        open(0, endpoints, one);
+        open(1, endpoints, cable.target());
     }
 
     @AfterEach
     void stop() throws IOException {
-        nodes.forEach(Node::close);
+        nodes.forEach(CopyingNode::close);
         cable.close();
     }
 
     @Test
     void shouldCopyBothWaysBitForBit() throws InterruptedException {
-        Node here = nodes.get(0);
-        Node there = nodes.get(1);
+        CopyingNode here = nodes.get(0);
+        CopyingNode there = nodes.get(1);
         // Nothing; one element; sizes around a part with a header and around a frame; many frames.
         int[][] sizes = {{}, {1}, {2048}, {2049}, {32 << 10}, {(32 << 10) + 1}, {3, 100_000, 1}, {LARGE}};
         for (int stage = 0; stage < sizes.length; stage++) {
@@ -99,8 +70,8 @@ class ConnectedCopiesTest {
                     state.keep(there.snapshots, RANK + 1, stage, steps);
                     here.copies.send(1, 11, RANK, stage, steps);
                     there.copies.send(0, 10, RANK + 1, stage, steps);
-                    assertEquals(steps, there.next());
-                    assertEquals(steps, here.next());
+                    assertEquals(new Copied(RANK, stage, steps), there.next());
+                    assertEquals(new Copied(RANK + 1, stage, steps), here.next());
                     state.requireKept(there.snapshots, RANK, stage, steps);
                     state.requireKept(here.snapshots, RANK + 1, stage, steps);
                 }
@@ -112,13 +83,13 @@ class ConnectedCopiesTest {
 
     @Test
     void shouldBeginACopyAgainAfterItsConnectionBreaks() throws Exception {
-        Node here = nodes.get(0);
-        Node there = nodes.get(1);
+        CopyingNode here = nodes.get(0);
+        CopyingNode there = nodes.get(1);
         try (SampleState state = new SampleState(LARGE)) {
             state.keep(here.snapshots, RANK, 0, 1);
             cable.cut(cable.carried() + LARGE);
             here.copies.send(1, 11, RANK, 0, 1);
-            assertEquals(1, there.next());
+            assertEquals(new Copied(RANK, 0, 1), there.next());
             state.requireKept(there.snapshots, RANK, 0, 1);
         }
         assertTrue(here.copies.counters().brokenOff() >= 1, here.copies.counters()::toString);
@@ -127,8 +98,8 @@ class ConnectedCopiesTest {
 
     @Test
     void shouldRefuseACopyThatIsDamagedOnTheWayAndTakeTheNext() throws Exception {
-        Node here = nodes.get(0);
-        Node there = nodes.get(1);
+        CopyingNode here = nodes.get(0);
+        CopyingNode there = nodes.get(1);
         try (SampleState state = new SampleState(LARGE)) {
             for (long steps = 1; steps <= 2; steps++) {
                 state.keep(here.snapshots, RANK, 0, steps);
@@ -137,17 +108,9 @@ class ConnectedCopiesTest {
             here.copies.send(1, 11, RANK, 0, 1);
             await(() -> there.copies.counters().refused() == 1, "the damage is noticed");
             here.copies.send(1, 11, RANK, 0, 2);
-            assertEquals(2, there.next());
+            assertEquals(new Copied(RANK, 0, 2), there.next());
             state.requireKept(there.snapshots, RANK, 0, 2);
             assertEquals(List.of(2L), there.snapshots.versions(RANK, 0));
-        }
-    }
-
-    private static void await(BooleanSupplier condition, String what) {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
-        while (!condition.getAsBoolean()) {
-            assertTrue(System.nanoTime() - deadline < 0, "not within " + PATIENCE_SECONDS + " seconds: " + what);
-            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
         }
     }
 }

@@ -9,6 +9,8 @@ import dev.troupe.snapshot.copy.SnapshotCopies;
 import dev.troupe.transport.Endpoint;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.TransportSettings;
+import dev.troupe.transport.tcp.Connections;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -16,8 +18,10 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 
-/** One of three nodes that copy to each other through media drivers, with its snapshots. */
+/** A node that copies to others, through a media driver or over connections, with its snapshots. */
 final class CopyingNode implements AutoCloseable {
     static final long PATIENCE_SECONDS = 30;
 
@@ -25,6 +29,7 @@ final class CopyingNode implements AutoCloseable {
     final SnapshotCopies copies;
     /** The copying thread waits here before it takes more. */
     volatile CountDownLatch gate = new CountDownLatch(0);
+    private final Optional<Connections> connections;
     private final BlockingQueue<Copied> copied = new LinkedBlockingQueue<>();
 
     /** A version of a stage that has come. */
@@ -36,10 +41,18 @@ final class CopyingNode implements AutoCloseable {
     }
 
     CopyingNode(int self, Host machine, int receiverId, boolean shares, List<Endpoint> endpoints) {
+        this(new NodeMap(self, List.of(0, 1, 2), endpoints, Set.of()), machine.directory(), Optional.empty(),
+                receiverId, shares);
+    }
+
+    /**
+     * @param connections closed with the node
+     */
+    CopyingNode(NodeMap map, Path directory, Optional<Connections> connections, int receiverId, boolean shares) {
+        this.connections = connections;
         snapshots = new Snapshots(shares);
-        copies = StreamedCopies.connect(new NodeMap(self, List.of(0, 1, 2), endpoints, Set.of()),
-                TransportSettings.defaults(), machine.directory(), Optional.empty(), snapshots, this::onCopied,
-                receiverId);
+        copies = StreamedCopies.connect(map, TransportSettings.defaults(), directory, connections, snapshots,
+                this::onCopied, receiverId);
     }
 
     private void onCopied(int rank, int stage, long stepsDone) {
@@ -57,10 +70,19 @@ final class CopyingNode implements AutoCloseable {
         return next;
     }
 
+    static void await(BooleanSupplier condition, String what) {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+        while (!condition.getAsBoolean()) {
+            assertTrue(System.nanoTime() - deadline < 0, "not within " + PATIENCE_SECONDS + " seconds: " + what);
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
+        }
+    }
+
     @Override
     public void close() {
         gate.countDown();
         copies.close();
         snapshots.close();
+        connections.ifPresent(Connections::close);
     }
 }

@@ -1,5 +1,6 @@
 package dev.troupe.snapshot.stream;
 
+import static dev.troupe.snapshot.stream.CopyingNode.await;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -18,9 +19,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -68,16 +66,7 @@ class StreamedCopiesTest {
         long sentBefore = from.copies.counters().bytesSent();
         large.keep(from.snapshots, RANK, 1, 1);
         from.copies.send(1, 2, RANK, 1, 1);
-        await(() -> from.copies.counters().bytesSent() > sentBefore, "the large one is under way");
-    }
-
-    private static void await(BooleanSupplier condition, String what) {
-        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(CopyingNode.PATIENCE_SECONDS);
-        while (!condition.getAsBoolean()) {
-            assertTrue(System.nanoTime() - deadline < 0,
-                    "not within " + CopyingNode.PATIENCE_SECONDS + " seconds: " + what);
-            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
-        }
+        await(() -> from.copies.counters().bytesSent() > sentBefore, "the large one is on its way");
     }
 
     @Test
