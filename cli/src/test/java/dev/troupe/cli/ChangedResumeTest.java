@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** A run that is resumed with another configuration drops state with a sentence, and is refused if state is missing. */
 @Tag("real")
-@Dealt(3)
+@Dealt(5)
 @Timeout(120)
 class ChangedResumeTest {
     private static final String KIND = "training.optimizer.kind=";

@@ -21,7 +21,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 @Tag("real")
-@Dealt(2)
+@Dealt(4)
 @Timeout(120)
 class ChaosCommandTest {
     private static final List<String> TINY = List.of("parallel.pipeline=2", "model.layers=2", "model.hidden=8",

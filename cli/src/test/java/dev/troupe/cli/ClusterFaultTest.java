@@ -139,7 +139,7 @@ class ClusterFaultTest {
      * Ranks of two processes hand over on one device, late and in drawn orders; one of them is killed in the middle of a
      * step, and the standby takes its ranks, which hand over there again.
      */
-    @Dealt(2)
+    @Dealt(5)
     @Test
     void shouldEndWithTheSameBitsWhenProcessesShareADevice() throws IOException {
         requireTheSameBitsOnOneDevice("1f1b");

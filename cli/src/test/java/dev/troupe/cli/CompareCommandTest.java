@@ -23,7 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 @Tag("real")
-@Dealt(2)
+@Dealt(4)
 class CompareCommandTest {
     private static final List<String> TINY = List.of("-s", "parallel.pipeline=2", "-s", "model.layers=2", "-s",
             "model.hidden=8", "-s", "model.heads=2", "-s", "model.sequence-length=8", "-s",

@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** The training data of a run, their order, and its validation data. */
 @Tag("real")
-@Dealt(2)
+@Dealt(4)
 @Timeout(120)
 class DataTest {
     @TempDir

@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** The runs that agree bit for bit: losses, gradient norms and rates as text, exported weights as bytes. */
 @Tag("real")
-@Dealt(3)
+@Dealt(5)
 @Timeout(120)
 class DeterminismTest {
     @TempDir

@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Every schedule on real stages: PyTorch's losses, and GPipe's bits if gradients are added in its order. */
 @Tag("real")
-@Dealt(3)
+@Dealt(5)
 @Timeout(60)
 class EveryScheduleTest {
     private static final double TOLERANCE = 1e-9;

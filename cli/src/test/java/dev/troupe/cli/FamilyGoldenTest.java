@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** {@code troupe train} of Llama and the families after it, against transformers in float64. */
 @Tag("real")
-@Dealt(3)
+@Dealt(5)
 @Timeout(120)
 class FamilyGoldenTest {
     private static final List<String> NAMES = List.of("llama-gqa", "llama31-rope-scaled", "smollm-tied-mqa",

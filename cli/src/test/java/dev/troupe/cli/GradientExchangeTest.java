@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** {@code training.gradient-exchange}: gradients that travel in bfloat16 between ranks with the same weights. */
 @Tag("real")
-@Dealt(3)
+@Dealt(5)
 @Timeout(120)
 class GradientExchangeTest {
     /**

@@ -70,7 +70,7 @@ final class LauncherSurroundingsTest {
     void shouldReadArgumentsThatAreNotAscii() throws Exception {
         tree.takeThisBuild();
         Ended ended = tree.shell(Map.of("LC_ALL", "C"), """
-                exec "$troupe" train -s training.steps=$'n\\303\\251 \\350\\267\\257'
+                exec "$troupe" profile -s training.steps=$'n\\303\\251 \\350\\267\\257'
                 """);
         assertEquals(ExitCode.WRONG_REQUEST, ended.exitCode(), ended.errors());
         assertTrue(ended.errors().contains("found \"n\u00e9 \u8def\"."), ended.errors());

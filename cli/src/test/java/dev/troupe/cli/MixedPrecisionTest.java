@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Runs in bfloat16, against the naive engine, themselves, and float32. */
 @Tag("real")
-@Dealt(3)
+@Dealt(5)
 @Timeout(120)
 class MixedPrecisionTest {
     /** An activation on the edge between two numbers may become either, 2^-8 apart; a loss is the mean of many rows. */

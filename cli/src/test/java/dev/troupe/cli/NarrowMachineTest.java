@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The command on a processor with AVX2 and no wider vectors, simulated by limiting the JVM and oneDNN to AVX2. */
 @Tag("real")
-@Dealt(2)
+@Dealt(5)
 @Timeout(240)
 @EnabledOnOs(value = OS.LINUX, architectures = "amd64")
 class NarrowMachineTest {

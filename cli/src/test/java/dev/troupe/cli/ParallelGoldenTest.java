@@ -13,7 +13,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** {@code troupe train} against PyTorch on grids of pipeline x tensor x data. */
 @Tag("real")
-@Dealt(3)
+@Dealt(5)
 @Timeout(120)
 class ParallelGoldenTest {
     private static final List<String> SCHEDULES = List.of("gpipe", "1f1b", "interleaved-1f1b");

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.troupe.engine.conformance.share.Dealt;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -64,6 +65,7 @@ class PlanCommandTest {
         }
     }
 
+    @Dealt(3)
     @Test
     void shouldStateAnIntervalForMeasuredTimes() throws IOException {
         Path profile = directory.resolve("profile.json");

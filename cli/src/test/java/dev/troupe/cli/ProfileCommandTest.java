@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.config.RunSpecReader;
+import dev.troupe.engine.conformance.share.Dealt;
 import dev.troupe.plan.profile.Profile;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -18,6 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** A model is profiled, and its stages are cut by the profile. */
 @Tag("real")
+@Dealt(3)
 @Timeout(120)
 class ProfileCommandTest {
     @TempDir

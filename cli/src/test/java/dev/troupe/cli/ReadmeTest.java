@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * continue the README are long tests.
  */
 @Tag("real")
-@Dealt(2)
+@Dealt(4)
 @Timeout(300)
 class ReadmeTest {
     private static final Path ROOT = Path.of("..");

@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** A rank that fails inside a step starts again, and the run ends with the bits of a run without failures. */
 @Tag("real")
-@Dealt(3)
+@Dealt(5)
 @Timeout(120)
 class RecoveryTest {
     @TempDir

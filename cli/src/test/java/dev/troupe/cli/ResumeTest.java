@@ -42,7 +42,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** A run that was stopped and resumed has the bits of a run that never stopped. */
 @Tag("real")
-@Dealt(3)
+@Dealt(5)
 @Timeout(120)
 class ResumeTest {
     private static final String STEPS = "training.steps=";

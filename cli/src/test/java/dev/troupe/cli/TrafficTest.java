@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * 2020).
  */
 @Tag("real")
-@Dealt(3)
+@Dealt(5)
 @Timeout(60)
 class TrafficTest {
     private static final int MICROBATCH_SIZE = 2;

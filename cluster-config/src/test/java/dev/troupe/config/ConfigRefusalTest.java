@@ -274,17 +274,21 @@ class ConfigRefusalTest {
         List<String> keys = Sources.read(Optional.empty(), List.of(), new ArrayList<>()).keys().all().stream().sorted()
                 .toList();
         assertTrue(keys.size() > 60, keys::toString);
+        List<String> settings = new ArrayList<>();
+        List<String> expected = new ArrayList<>();
         for (String key : keys) {
             for (int i = 0; i < key.length(); i++) {
                 String misspelt = key.substring(0, i) + key.substring(i + 1);
                 if (key.charAt(i) != '-') {
-                    assertEquals(
-                            misspelt + " (-s): expected a key that exists, found an unknown one; did you mean " + key
-                                    + "?",
-                            refusal(Optional.empty(), List.of(misspelt + "=1")));
+                    settings.add(misspelt + "=1");
+                    expected.add(misspelt + " (-s): expected a key that exists, found an unknown one; did you mean "
+                            + key + "?");
                 }
             }
         }
+        List<Problem> problems = new ArrayList<>();
+        Sources.read(Optional.empty(), settings, problems);
+        assertEquals(expected, problems.stream().map(Problem::sentence).toList());
     }
 
     @Test

@@ -50,9 +50,9 @@ class OneRankTest {
     @Test
     void shouldBeReadableForEveryPairOfSettings() throws IOException {
         int read = 0;
-        for (List<String> one : SETTINGS) {
-            for (List<String> other : SETTINGS) {
-                List<String> both = new ArrayList<>(one);
+        for (int first = 0; first < SETTINGS.size(); first++) {
+            for (List<String> other : SETTINGS.subList(first, SETTINGS.size())) {
+                List<String> both = new ArrayList<>(SETTINGS.get(first));
                 both.addAll(other);
                 RunSpec spec;
                 try {
@@ -68,6 +68,6 @@ class OneRankTest {
                 read++;
             }
         }
-        assertTrue(read > SETTINGS.size() * SETTINGS.size() / 2, read + " pairs can be asked for");
+        assertTrue(read > SETTINGS.size() * SETTINGS.size() / 4, read + " pairs can be asked for");
     }
 }

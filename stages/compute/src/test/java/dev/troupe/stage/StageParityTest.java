@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** Training by stages against PyTorch, and one split against another. */
 @Tag("parity")
-@Dealt(3)
+@Dealt(5)
 class StageParityTest {
     private static final double TOLERANCE = 1e-9;
 

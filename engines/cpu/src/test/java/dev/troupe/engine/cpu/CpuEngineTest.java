@@ -31,7 +31,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** Tests of the cpu engine beyond conformance: shapes, threads, memory, concurrent engines, refusals. */
 @Tag("parity")
-@Dealt(2)
+@Dealt(4)
 class CpuEngineTest {
     private static final EveryKernel.Sizes SMALL = new EveryKernel.Sizes(2, 70, 3, 24, 40, 37);
     /** Large enough that products are cut into panels and vectors of sums into blocks, and keys into two tiles. */

@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * in fewer than one call of a hundred so far, as with other sizes, the compiler inlines none of its operations, and each
  * makes an object from then on.
  */
-@Dealt(2)
+@Dealt(4)
 class SteadyMemoryTest {
     @ParameterizedTest
     @EnumSource(names = {"FLOAT32", "BFLOAT16"})

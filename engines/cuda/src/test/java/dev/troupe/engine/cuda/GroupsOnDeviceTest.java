@@ -54,7 +54,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  */
 @ExtendWith(DrawnOrders.class)
 @Tag("parity")
-@Dealt(3)
+@Dealt(5)
 class GroupsOnDeviceTest {
     private static final int MICROBATCHES = 2;
     private static final int SEQUENCE_LENGTH = 8;

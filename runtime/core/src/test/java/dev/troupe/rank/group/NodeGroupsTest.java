@@ -49,7 +49,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** Nodes of one world, as Aeron clients of one or several media drivers in this JVM. */
 @Tag("real")
-@Dealt(3)
+@Dealt(5)
 class NodeGroupsTest {
     private static final Duration DEADLINE = Duration.ofSeconds(30);
     /** The deadline if a member does not come. */

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
 
 /** Two members in this JVM, with the settings that nodes have. */
 @Tag("actor")
-@Dealt(2)
+@Dealt(4)
 class MembersTest {
     private static final long PATIENCE_SECONDS = 60;
 

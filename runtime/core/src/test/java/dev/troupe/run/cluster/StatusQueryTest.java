@@ -7,6 +7,7 @@ import dev.troupe.config.RunSpecReader;
 import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.cluster.NodeSpec;
 import dev.troupe.config.cluster.TlsSpec;
+import dev.troupe.engine.conformance.share.Dealt;
 import dev.troupe.look.page.RunPage;
 import dev.troupe.run.cluster.status.NodeStatus;
 import dev.troupe.run.cluster.status.StatusBoard;
@@ -73,7 +74,8 @@ class StatusQueryTest {
         }
     }
 
-    /** More callers than a port takes, of which none completes its request; none holds it for ever. */
+    /** More callers than a port takes, of which none completes its request; none holds it for ever: after ten seconds. */
+    @Dealt(3)
     @Test
     void shouldGiveUpCallersThatSendHalfARequest() throws Exception {
         RunPage page = new RunPage(directory);

@@ -71,7 +71,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * nodes have: the key of the run, or a certificate that they accept.
  */
 @Tag("actor")
-@Dealt(2)
+@Dealt(4)
 class StrangerTest {
     private static final long PATIENCE_SECONDS = 60;
     private static final long LOOK_AGAIN_NANOS = 20_000_000;
