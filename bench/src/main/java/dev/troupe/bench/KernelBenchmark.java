@@ -1,7 +1,7 @@
 package dev.troupe.bench;
 
-import dev.troupe.bench.kernels.CoreLimits;
 import dev.troupe.bench.kernels.KernelWork;
+import dev.troupe.bench.kernels.Workbench;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -50,8 +50,8 @@ public final class KernelBenchmark implements Callable<Integer> {
     public Integer call() throws RunnerException, IOException {
         List<KernelWork> chosen = KernelWork.all().stream()
                 .filter(work -> only.stream().anyMatch(work.benchmark()::contains)).toList();
-        KernelReport report = new KernelReport(engine, NAIVE, CoreLimits.PRODUCT_OPERATIONS / limitNanos("product"),
-                CoreLimits.NARROW_BYTES / limitNanos("copyNarrow"), CoreLimits.WIDE_BYTES / limitNanos("copyWide"));
+        KernelReport report = new KernelReport(engine, NAIVE, KernelWork.PRODUCT_OPERATIONS / limitNanos("product"),
+                KernelWork.NARROW_BYTES / limitNanos("copyNarrow"), KernelWork.WIDE_BYTES / limitNanos("copyWide"));
         for (KernelWork work : chosen) {
             report.row(work, nanos(work.benchmark(), engine, THOROUGH), nanos(work.benchmark(), NAIVE, BRIEF));
         }
@@ -60,7 +60,7 @@ public final class KernelBenchmark implements Callable<Integer> {
     }
 
     private double limitNanos(String method) throws RunnerException, IOException {
-        return nanos(CoreLimits.class.getSimpleName() + "." + method, engine, THOROUGH);
+        return nanos(KernelWork.limit(method), engine, THOROUGH);
     }
 
     /** Returns the median time of a call, in a JVM of its own. */
@@ -68,8 +68,9 @@ public final class KernelBenchmark implements Callable<Integer> {
         Path log = Files.createTempFile("troupe-bench", ".jmh");
         try {
             TimeValue time = TimeValue.milliseconds(effort.iterationMillis);
-            RunResult result = new Runner(new OptionsBuilder().include("\\." + benchmark.replace(".", "\\.") + "$")
-                    .param("engineKind", kind).forks(1).warmupIterations(effort.warmups).warmupTime(time)
+            RunResult result = new Runner(new OptionsBuilder().include(Workbench.class.getName() + ".call")
+                    .param("kernel", benchmark).param("engineKind", kind).forks(1).warmupIterations(effort.warmups)
+                    .warmupTime(time)
                     .measurementIterations(effort.iterations).measurementTime(time).shouldFailOnError(true)
                     .output(log.toString()).build()).runSingle();
             double median = result.getPrimaryResult().getStatistics().getPercentile(50);

@@ -1,6 +1,5 @@
 package dev.troupe.bench;
 
-import dev.troupe.bench.kernels.CoreLimits;
 import dev.troupe.bench.kernels.KernelWork;
 import java.util.Locale;
 
@@ -50,7 +49,7 @@ final class KernelReport {
         if (work.operations() > 0) {
             return operationsPerNano;
         }
-        return work.bytes() < CoreLimits.WIDE_BYTES ? narrowBytesPerNano : wideBytesPerNano;
+        return work.bytes() < KernelWork.WIDE_BYTES ? narrowBytesPerNano : wideBytesPerNano;
     }
 
     @Override

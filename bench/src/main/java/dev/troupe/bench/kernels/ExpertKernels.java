@@ -1,15 +1,18 @@
 package dev.troupe.bench.kernels;
 
+import static dev.troupe.bench.kernels.Workbench.C;
+import static dev.troupe.bench.kernels.Workbench.N;
+
 import dev.troupe.engine.DataType;
+import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.IntStream;
-import org.openjdk.jmh.annotations.Benchmark;
 
-/** The kernels of a mixture of experts: top 2 of 8. Sizes and thread rule as of {@link Workbench}. */
-public class ExpertKernels extends Workbench {
+/** The kernels of a mixture of experts: top 2 of 8. */
+final class ExpertKernels {
     private static final int E = 8;
     private static final int K = 2;
     private static final int R = N * K;
@@ -21,110 +24,51 @@ public class ExpertKernels extends Workbench {
     private static final String SIZES = String.format(Locale.ROOT, "[%d x %d] to [%d x %d]", N, C, R, C);
     private static final String PRODUCTS = String.format(Locale.ROOT, "[%d x %d] by %d of [%d x %d]", R, C, E, C, I);
 
-    static final List<KernelWork> WORK = List.of(
-            KernelWork.memory(ExpertKernels.class, "route", CHOICES, 2.0 * N * E + 2 * R),
-            KernelWork.memory(ExpertKernels.class, "routeBackward", CHOICES, 2.0 * N * E + 2 * R),
-            KernelWork.memory(ExpertKernels.class, "routingTables", CHOICES, 3.0 * R),
-            KernelWork.memory(ExpertKernels.class, "addLoads", CHOICES, (double) N * E + R),
-            KernelWork.memory(ExpertKernels.class, "gatherRows", SIZES, (double) N * C + SORTED),
-            KernelWork.memory(ExpertKernels.class, "combineRows", SIZES + ", back", (double) N * C + SORTED),
-            KernelWork.memory(ExpertKernels.class, "combineRowsBackward", "[" + R + " x " + I + "]", 4 * INNER),
-            KernelWork.products(ExpertKernels.class, "segmentMatmul", PRODUCTS, 2 * SORTED * I),
-            KernelWork.products(ExpertKernels.class, "segmentMatmulBackward", PRODUCTS, 2 * SORTED * I));
-
-    private Tensor logits;
-    private Tensor scores;
-    private Tensor chosen;
-    private Tensor weights;
-    private Tensor dWeights;
-    private Tensor loads;
-    private Tensor segments;
-    private Tensor rows;
-    private Tensor places;
-    private Tensor x;
-    private Tensor sorted;
-    private Tensor inner;
-    private Tensor dInner;
-    private List<Tensor> matrices;
-    private List<Tensor> gradients;
-
-    @Override
-    void layOut() {
-        logits = floats(N, E);
-        scores = floats(N, E);
-        chosen = integers(N, K);
-        weights = floats(N, K);
-        dWeights = floats(N, K);
-        loads = floats(2 * E);
-        segments = integers(E + 1);
-        rows = integers(R);
-        places = integers(N, K);
-        x = floats(N, C);
-        sorted = floats(R, C);
-        inner = floats(R, I);
-        dInner = floats(R, I);
-        matrices = IntStream.range(0, E).mapToObj(_ -> floats(I, C)).toList();
-        gradients = IntStream.range(0, E).mapToObj(_ -> floats(I, C)).toList();
-        // All other kernels read the choice.
-        route();
-        routingTables();
+    private ExpertKernels() {
     }
 
-    private Tensor integers(int... sizes) {
-        return engine().allocate(DataType.INT32, Shape.of(sizes));
-    }
-
-    /** The choice and its weights. */
-    @Benchmark
-    public void route() {
-        engine().route(logits, true, scores, chosen, weights);
-    }
-
-    /** The gradient of the logits. */
-    @Benchmark
-    public void routeBackward() {
-        engine().routeBackward(scores, chosen, true, dWeights, null, logits);
-    }
-
-    /** The choices sorted by expert. */
-    @Benchmark
-    public void routingTables() {
-        engine().routingTables(chosen, segments, rows, places);
-    }
-
-    /** The load of each expert. */
-    @Benchmark
-    public void addLoads() {
-        engine().addLoads(scores, chosen, loads);
-    }
-
-    /** Rows sorted by expert. */
-    @Benchmark
-    public void gatherRows() {
-        engine().gatherRows(x, rows, sorted);
-    }
-
-    /** The weighted sum of the choices of each row. */
-    @Benchmark
-    public void combineRows() {
-        engine().combineRows(sorted, places, weights, x);
-    }
-
-    /** The gradient of the weights. Numbers become smaller with each call, and stay finite. */
-    @Benchmark
-    public void combineRowsBackward() {
-        engine().combineRowsBackward(weights, places, inner, dInner, dWeights);
-    }
-
-    /** The products of all experts. */
-    @Benchmark
-    public void segmentMatmul() {
-        engine().segmentMatmul(sorted, segments, matrices, true, inner);
-    }
-
-    /** The gradients of their matrices. */
-    @Benchmark
-    public void segmentMatmulBackward() {
-        engine().segmentMatmulBackward(dInner, sorted, segments, gradients);
+    static KernelFamily family() {
+        String name = "ExpertKernels";
+        return new KernelFamily(name, List.of(KernelWork.memory(name, "route", CHOICES, 2.0 * N * E + 2 * R),
+                KernelWork.memory(name, "routeBackward", CHOICES, 2.0 * N * E + 2 * R),
+                KernelWork.memory(name, "routingTables", CHOICES, 3.0 * R),
+                KernelWork.memory(name, "addLoads", CHOICES, (double) N * E + R),
+                KernelWork.memory(name, "gatherRows", SIZES, (double) N * C + SORTED),
+                KernelWork.memory(name, "combineRows", SIZES + ", back", (double) N * C + SORTED),
+                KernelWork.memory(name, "combineRowsBackward", "[" + R + " x " + I + "]", 4 * INNER),
+                KernelWork.products(name, "segmentMatmul", PRODUCTS, 2 * SORTED * I),
+                KernelWork.products(name, "segmentMatmulBackward", PRODUCTS, 2 * SORTED * I)), (on, calls) -> {
+                    Engine engine = on.engine();
+                    Tensor logits = on.floats(N, E);
+                    Tensor scores = on.floats(N, E);
+                    Tensor chosen = engine.allocate(DataType.INT32, Shape.of(N, K));
+                    Tensor weights = on.floats(N, K);
+                    Tensor dWeights = on.floats(N, K);
+                    Tensor loads = on.floats(2 * E);
+                    Tensor segments = engine.allocate(DataType.INT32, Shape.of(E + 1));
+                    Tensor rows = engine.allocate(DataType.INT32, Shape.of(R));
+                    Tensor places = engine.allocate(DataType.INT32, Shape.of(N, K));
+                    Tensor x = on.floats(N, C);
+                    Tensor sorted = on.floats(R, C);
+                    Tensor inner = on.floats(R, I);
+                    Tensor dInner = on.floats(R, I);
+                    List<Tensor> matrices = IntStream.range(0, E).mapToObj(_ -> on.floats(I, C)).toList();
+                    List<Tensor> gradients = IntStream.range(0, E).mapToObj(_ -> on.floats(I, C)).toList();
+                    calls.put("route", () -> engine.route(logits, true, scores, chosen, weights));
+                    calls.put("routeBackward",
+                            () -> engine.routeBackward(scores, chosen, true, dWeights, null, logits));
+                    calls.put("routingTables", () -> engine.routingTables(chosen, segments, rows, places));
+                    calls.put("addLoads", () -> engine.addLoads(scores, chosen, loads));
+                    calls.put("gatherRows", () -> engine.gatherRows(x, rows, sorted));
+                    calls.put("combineRows", () -> engine.combineRows(sorted, places, weights, x));
+                    // Numbers become smaller with each call, and stay finite.
+                    calls.put("combineRowsBackward",
+                            () -> engine.combineRowsBackward(weights, places, inner, dInner, dWeights));
+                    calls.put("segmentMatmul", () -> engine.segmentMatmul(sorted, segments, matrices, true, inner));
+                    calls.put("segmentMatmulBackward",
+                            () -> engine.segmentMatmulBackward(dInner, sorted, segments, gradients));
+                    calls.get("route").run(); // all other kernels read the choice
+                    calls.get("routingTables").run();
+                });
     }
 }

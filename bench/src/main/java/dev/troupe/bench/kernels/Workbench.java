@@ -8,8 +8,11 @@ import dev.troupe.engine.provider.EngineProvider;
 import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.engine.provider.InstalledEngines;
 import java.lang.foreign.MemorySegment;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Level;
 import org.openjdk.jmh.annotations.Mode;
@@ -21,15 +24,15 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
 /**
- * An engine of one thread and tensors of random numbers; a family of kernels extends it. Thread rule: JMH calls it on one
- * thread.
+ * The benchmark of a kernel: an engine of one thread, tensors of random numbers, and the call that is measured. Thread rule:
+ * JMH calls it on one thread.
  *
  * <p>B sequences of T tokens are N = B T rows; C hidden size, H heads, V vocabulary.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
-public abstract class Workbench {
+public class Workbench {
     static final int B = 4;
     static final int T = 256;
     static final int N = B * T;
@@ -42,41 +45,46 @@ public abstract class Workbench {
     @Param({"cpu", "reference"})
     public String engineKind;
 
+    /** The call, with its family: {@link KernelWork#benchmark}. */
+    @Param("")
+    public String kernel;
+
     private final Random random = new Random(1);
     private Engine engine;
-
-    /** For subclasses. */
-    protected Workbench() {
-    }
+    private Runnable call;
 
     /** Opens the engine and lets the family allocate its tensors. */
     @Setup(Level.Trial)
-    public final void open() {
+    public void open() {
         EngineProvider provider = InstalledEngines.find().stream()
                 .filter(candidate -> candidate.kind().equals(engineKind)).findFirst()
                 .orElseThrow(() -> new IllegalArgumentException("there is no engine " + engineKind));
-        engine = provider.open(new EngineSettings(DataType.FLOAT32, computeType(), 1));
-        layOut();
+        String name = kernel.substring(0, kernel.indexOf('.'));
+        engine = provider.open(new EngineSettings(DataType.FLOAT32,
+                name.equals(KernelFamily.CASTS) ? DataType.BFLOAT16 : DataType.FLOAT32, 1));
+        Map<String, Runnable> calls = new HashMap<>();
+        KernelFamily.ALL.stream().filter(family -> family.name().equals(name)).findFirst().orElseThrow().calls()
+                .accept(this, calls);
+        call = calls.get(kernel.substring(name.length() + 1));
     }
 
     /** Frees the tensors and closes the engine. */
     @TearDown(Level.Trial)
-    public final void close() {
+    public void close() {
         engine.close();
     }
 
-    /** The type of activations and of the operands of products. */
-    DataType computeType() {
-        return DataType.FLOAT32;
+    /** Calls the kernel. */
+    @Benchmark
+    public void call() {
+        call.run();
     }
 
-    abstract void layOut();
-
-    final Engine engine() {
+    Engine engine() {
         return engine;
     }
 
-    final Tensor floats(int... sizes) {
+    Tensor floats(int... sizes) {
         Tensor tensor = engine.allocate(DataType.FLOAT32, Shape.of(sizes));
         float[] numbers = new float[(int) tensor.shape().elementCount()];
         for (int i = 0; i < numbers.length; i++) {
@@ -86,11 +94,11 @@ public abstract class Workbench {
         return tensor;
     }
 
-    final Tensor zeros(Shape shape) {
+    Tensor zeros(Shape shape) {
         return engine.allocate(DataType.FLOAT32, shape);
     }
 
-    final Tensor ids(int limit, int count) {
+    Tensor ids(int limit, int count) {
         Tensor tensor = engine.allocate(DataType.INT32, Shape.of(count));
         engine.copyFromHost(MemorySegment.ofArray(random.ints(count, 0, limit).toArray()), tensor, 0);
         return tensor;
