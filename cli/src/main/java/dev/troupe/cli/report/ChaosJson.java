@@ -55,14 +55,7 @@ public final class ChaosJson {
         ArrayNode steps = run.putArray("steps");
         record.steps().forEach(step -> steps.addObject().put("step", step.step()).put("loss", step.loss())
                 .put("seconds", step.seconds()).put("committed_ms", step.committedMillis()));
-        ArrayNode recoveries = run.putArray("recoveries");
-        record.recoveries().forEach(recovery -> {
-            ObjectNode node = recoveries.addObject().put("epoch", recovery.epoch()).put("step", recovery.step())
-                    .put("reason", recovery.reason()).put("detected_ms", recovery.detectedAtMillis())
-                    .put("resumed_ms", recovery.resumedAtMillis()).put("caught_up_ms", recovery.caughtUpAtMillis());
-            ArrayNode ranks = node.putArray("ranks");
-            recovery.ranks().forEach(ranks::add);
-        });
+        run.set("recoveries", JSON.valueToTree(record.recoveries()));
         return run;
     }
 }

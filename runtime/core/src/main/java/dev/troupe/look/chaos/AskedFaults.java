@@ -7,7 +7,6 @@ import java.util.List;
 /**
  * The faults of a disturbed run, in the order of its configuration.
  *
- * @param named the faults that the user named
  * @param drawn the faults of {@link RandomFaults}, after them
  */
 public record AskedFaults(List<FaultSpec> named, List<FaultSpec> drawn) {

@@ -37,7 +37,6 @@ public record KeptThroughput(Optional<Double> share, Basis basis) {
             this.words = words;
         }
 
-        /** Returns the words after "against". */
         public String words() {
             return words;
         }

@@ -33,7 +33,6 @@ public final class RandomFaults {
      * Draws the faults of a run.
      *
      * @param meanSeconds the mean time between two faults
-     * @param stepSeconds the time of a step
      * @param hasNodes whether the run has nodes with processes that may end
      * @param places the places of the run: stages, steps and microbatches
      */
@@ -65,8 +64,6 @@ public final class RandomFaults {
     /**
      * The places at which faults of a run may strike.
      *
-     * @param steps of the run
-     * @param microbatches of each pipeline
      * @param messages the messages of each stage to another rank, for each microbatch
      */
     public record Places(int stages, int steps, int microbatches, List<Sent> messages) {

@@ -1,6 +1,5 @@
 package dev.troupe.look.chaos;
 
-import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
@@ -21,20 +20,10 @@ public final class RecoveryLog {
     private RecoveryLog() {
     }
 
-    /** A line of the file; times are milliseconds since 1970 on the wall clock. */
-    private record Line(@JsonProperty(required = true) int epoch, @JsonProperty(required = true) long step,
-            @JsonProperty(required = true) List<Integer> ranks, @JsonProperty(required = true) String reason,
-            @JsonProperty(value = "detected_ms", required = true) long detectedMillis,
-            @JsonProperty(value = "resumed_ms", required = true) long resumedMillis,
-            @JsonProperty(value = "caught_up_ms", required = true) long caughtUpMillis) {
-    }
-
     /** @throws UncheckedIOException if it cannot be written */
     public static void append(Path runDirectory, Recovery recovery) {
-        Line line = new Line(recovery.epoch(), recovery.step(), recovery.ranks(), recovery.reason(),
-                recovery.detectedAtMillis(), recovery.resumedAtMillis(), recovery.caughtUpAtMillis());
         try {
-            JsonLog.append(runDirectory.resolve(FILE), JSON.writeValueAsString(line));
+            JsonLog.append(runDirectory.resolve(FILE), JSON.writeValueAsString(recovery));
         } catch (IOException failure) {
             throw new UncheckedIOException("cannot write down a recovery", failure);
         }
@@ -50,9 +39,7 @@ public final class RecoveryLog {
         List<Recovery> recoveries = new ArrayList<>();
         for (ObjectNode object : JsonLog.objects(file)) {
             try {
-                Line line = JSON.treeToValue(object, Line.class);
-                recoveries.add(new Recovery(line.epoch(), line.step(), line.ranks(), line.reason(),
-                        line.detectedMillis(), line.resumedMillis(), line.caughtUpMillis()));
+                recoveries.add(JSON.treeToValue(object, Recovery.class));
             } catch (JsonProcessingException failure) {
                 throw new UncheckedIOException("cannot read " + file, failure);
             }

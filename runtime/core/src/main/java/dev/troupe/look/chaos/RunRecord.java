@@ -52,7 +52,6 @@ public record RunRecord(Path directory, List<CommittedStep> steps, List<FiredFau
      *
      * @param later the later record, with the earlier lines
      * @param endedMillis time of the run's end on the wall clock, in milliseconds since 1970
-     * @param stepsDone steps of the checkpoint
      */
     public RunRecord resumed(RunRecord later, long endedMillis, long stepsDone) {
         List<CommittedStep> again = later.steps.stream().filter(step -> step.committedMillis() > endedMillis).toList();
