@@ -7,6 +7,7 @@ import dev.troupe.engine.DataType;
 import dev.troupe.wire.WireHeader;
 import dev.troupe.wire.sbe.SegmentDecoder;
 import dev.troupe.wire.sbe.SegmentEncoder;
+import java.util.function.ToIntFunction;
 import org.agrona.DirectBuffer;
 import org.agrona.MutableDirectBuffer;
 
@@ -21,6 +22,7 @@ final class SegmentFrame {
     static final int FOR_ALL = -1;
 
     private static final Kind[] KINDS = Kind.values();
+    private static final DataType[] TYPES = DataType.values();
     private static final Reduction[] REDUCTIONS = Reduction.values();
     private static final Collective[] COLLECTIVES = Collective.values();
 
@@ -108,7 +110,7 @@ final class SegmentFrame {
     /** Returns the call of the sender, valid until the next frame. */
     Call call() {
         long bytes = segment.callBytes();
-        switch (collective(segment.collective())) {
+        switch (named(COLLECTIVES, Collective::code, segment.collective(), "a collective")) {
             case ALL_REDUCE -> call.reduce(Collective.ALL_REDUCE, type(), reduction(), bytes);
             case REDUCE_SCATTER -> call.reduce(Collective.REDUCE_SCATTER, type(), reduction(), bytes);
             case ALL_GATHER -> call.allGather(bytes);
@@ -120,32 +122,20 @@ final class SegmentFrame {
         return call;
     }
 
-    private static Collective collective(int code) {
-        for (Collective collective : COLLECTIVES) {
-            if (collective.code() == code) {
-                return collective;
-            }
-        }
-        throw new IllegalStateException("a frame names a collective of code " + code + ", which there is not");
-    }
-
     private DataType type() {
-        int code = segment.dataType();
-        for (DataType type : DataType.values()) {
-            if (type.code() == code) {
-                return type;
-            }
-        }
-        throw new IllegalStateException("a frame names a type of code " + code + ", which there is not");
+        return named(TYPES, DataType::code, segment.dataType(), "a type");
     }
 
     private Reduction reduction() {
-        int code = segment.reduction();
-        for (Reduction reduction : REDUCTIONS) {
-            if (reduction.code() == code) {
-                return reduction;
+        return named(REDUCTIONS, Reduction::code, segment.reduction(), "a reduction");
+    }
+
+    private static <E> E named(E[] all, ToIntFunction<E> codes, int code, String what) {
+        for (E one : all) {
+            if (codes.applyAsInt(one) == code) {
+                return one;
             }
         }
-        throw new IllegalStateException("a frame names a reduction of code " + code + ", which there is not");
+        throw new IllegalStateException("a frame names " + what + " of code " + code + ", which there is not");
     }
 }
