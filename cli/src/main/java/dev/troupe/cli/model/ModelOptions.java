@@ -17,12 +17,10 @@ final class ModelOptions {
             "Takes the weights of a run's newest checkpoint, or of a checkpoint; CONFIG is then the one of the run."})
     private Path from;
 
-    /** Returns the run or checkpoint with the weights. */
     Optional<Path> checkpoint() {
         return Optional.ofNullable(from);
     }
 
-    /** Reads the configuration of the model. */
     RunSpec read() {
         return config.read(checkpoint().map(RunDirectory::configOf));
     }

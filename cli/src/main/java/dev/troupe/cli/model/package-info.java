@@ -1,2 +1,2 @@
-/** Commands that use a whole model on one rank: to measure it and to let it write. */
+/** Commands of texts and whole models on one rank: tokens, loss, generated text, export. */
 package dev.troupe.cli.model;

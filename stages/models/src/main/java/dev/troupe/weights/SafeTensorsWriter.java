@@ -4,6 +4,7 @@ import static dev.troupe.weights.Wording.quoted;
 
 import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.troupe.tokenizer.file.WholeFile;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.lang.foreign.Arena;

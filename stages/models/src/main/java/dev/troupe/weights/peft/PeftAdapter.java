@@ -7,6 +7,7 @@ import dev.troupe.engine.Shape;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.PublishedConfig;
 import dev.troupe.model.spec.ParameterSpec;
+import dev.troupe.tokenizer.file.WholeFile;
 import dev.troupe.weights.Conversion;
 import dev.troupe.weights.NamedTensor;
 import dev.troupe.weights.SafeTensors;
@@ -15,7 +16,6 @@ import dev.troupe.weights.StoredTensor;
 import dev.troupe.weights.TensorSamples;
 import dev.troupe.weights.WeightException;
 import dev.troupe.weights.WeightSource;
-import dev.troupe.weights.WholeFile;
 import dev.troupe.weights.Wording;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -58,7 +58,6 @@ public final class PeftAdapter implements WeightSource, AutoCloseable {
      * Opens the adapters of a model and checks them completely. The caller closes them.
      *
      * @param base the model without adapters
-     * @param identity the identity of its weights
      * @throws WeightException if there are none, they are of another kind than is computed here, or for other shapes
      */
     public static PeftAdapter open(Path directory, ModelSpec base, String identity) {

@@ -1,4 +1,4 @@
-package dev.troupe.cli;
+package dev.troupe.cli.model;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.json.JsonReadFeature;

@@ -1,4 +1,4 @@
-package dev.troupe.weights;
+package dev.troupe.tokenizer.file;
 
 import java.io.IOException;
 import java.nio.channels.FileChannel;

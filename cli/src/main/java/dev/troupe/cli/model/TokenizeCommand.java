@@ -1,4 +1,4 @@
-package dev.troupe.cli;
+package dev.troupe.cli.model;
 
 import dev.troupe.chat.ChatTemplate;
 import dev.troupe.cli.stop.ExitCode;
@@ -23,7 +23,7 @@ import picocli.CommandLine.Parameters;
 @Command(name = "tokenize", mixinStandardHelpOptions = true, description = {
         "Prints the token ids of text files, a line for each, or writes all of them as one .bin file, which trains to the same losses as the text: little-endian uint16, and above 65,536 tokens uint32 after a header.",
         "Each file is a document: a tokenizer that has an end-of-text token puts it between two in a .bin file, bytes nothing."})
-final class TokenizeCommand implements Callable<Integer> {
+public final class TokenizeCommand implements Callable<Integer> {
     private static final long SAID_EVERY_NANOS = 5_000_000_000L;
 
     @Option(names = "--tokenizer", paramLabel = "bytes|gpt2|DIR", required = true, description = {

@@ -1,4 +1,4 @@
-package dev.troupe.cli;
+package dev.troupe.cli.model;
 
 import dev.troupe.cli.options.ExportOptions;
 import dev.troupe.cli.options.ExportOptions.Target;
@@ -25,7 +25,7 @@ import picocli.CommandLine.Parameters;
 /** {@code troupe export}: the model of any checkpoint, as at the end of a run. */
 @Command(name = "export", mixinStandardHelpOptions = true, description = {
         "Writes the model of a checkpoint, whatever grid it was trained on: in Hugging Face layout (config.json, model.safetensors, the files of the tokenizer), or as a GGUF file. The run may still be in progress."})
-final class ExportCommand implements Callable<Integer> {
+public final class ExportCommand implements Callable<Integer> {
     @Parameters(paramLabel = "RUN|CHECKPOINT", description = {
             "The directory of a run, to export its newest whole checkpoint, or of a checkpoint."})
     private Path from;
