@@ -2,13 +2,7 @@ package dev.troupe.bench;
 
 import java.util.List;
 
-/**
- * The layout of a model over ranks.
- *
- * @param ranks ranks in the pipeline
- * @param virtualStages stages of each rank
- * @param schedule the name of the schedule
- */
+/** The layout of a model over ranks. */
 public record Arrangement(int ranks, int virtualStages, String schedule) {
     /** One rank with all cores; then two and four ranks that share the cores, under each schedule. */
     public static final List<Arrangement> ALL = List.of(new Arrangement(1, 1, "1f1b"), new Arrangement(2, 1, "gpipe"),

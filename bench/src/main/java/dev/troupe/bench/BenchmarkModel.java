@@ -9,11 +9,7 @@ import java.util.Locale;
  * @param name such as {@code wide}
  * @param layers blocks
  * @param hidden width
- * @param heads attention heads
- * @param sequenceLength tokens of a sequence
  * @param vocabularySize number of tokens, at least the 256 bytes
- * @param microbatches microbatches of a step
- * @param microbatchSize sequences of a microbatch
  */
 public record BenchmarkModel(String name, int layers, int hidden, int heads, int sequenceLength, int vocabularySize,
         int microbatches, int microbatchSize) {

@@ -34,7 +34,6 @@ import java.util.Random;
 /**
  * The measurements of a whole run of {@code troupe train}, from configuration to checkpoint, after its warm-up.
  *
- * @param stepSeconds the time of each step on the clock
  * @param losses of every step, the warm-up included
  * @param threads processor time of all those steps together
  * @param kernels cost of kernels in all those steps together; empty for an engine that does not measure them
@@ -56,7 +55,6 @@ public record MeasuredRun(List<Double> stepSeconds, List<Double> losses, ThreadT
      *
      * @param warmupSteps the steps before the first measured one, at least 1, since the first step also fills pools and
      *         compiles
-     * @param steps the number of measured steps
      * @param more further settings of {@code troupe train -s}
      * @throws IllegalStateException if the run fails, with its reason
      */

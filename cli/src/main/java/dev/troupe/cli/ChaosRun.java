@@ -33,12 +33,7 @@ final class ChaosRun {
         this.directory = directory;
     }
 
-    /**
-     * The end of a run.
-     *
-     * @param record the record of the run
-     * @param exitCode the exit code of its command
-     */
+    /** The end of a run. */
     record Ended(RunRecord record, int exitCode) {
         /** Returns the reason why the run has no result to compare; empty if it has one. */
         Optional<String> failure() {

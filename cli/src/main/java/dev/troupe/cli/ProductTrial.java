@@ -14,7 +14,6 @@ import java.util.Locale;
 /**
  * A trial of an engine's matrix product, checked against sums in float64 and timed.
  *
- * @param settings of the engine
  * @param isRight whether the compared elements are right
  * @param flops floating point operations per second of processor time, in the best of several products
  */

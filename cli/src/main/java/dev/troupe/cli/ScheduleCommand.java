@@ -108,7 +108,6 @@ final class ScheduleCommand implements Callable<Integer> {
         return ExitCode.DONE;
     }
 
-    /** Returns the time of a plan with the replays inside its backwards. */
     private String replayed(Plan inside) {
         return "with the forwards computed again inside the backwards: "
                 + CostOptions.UNITS.text(Simulator.run(new AddTransfers().apply(inside), costs.of(inside), CREDITS)

@@ -39,7 +39,6 @@ final class ClusterReader {
     /**
      * A node before the placement of ranks.
      *
-     * @param values the values of its keys
      * @param node the node with the ranks that the file names
      * @param isPlaced whether its ranks are fixed, since it is a standby or the file names them
      */

@@ -24,12 +24,10 @@ public record Key(String path, String standard, String reason, String accepts, L
         only = Collections.unmodifiableMap(new LinkedHashMap<>(only));
     }
 
-    /** Returns the last name of the path. */
     public String name() {
         return path.substring(path.lastIndexOf('.') + 1);
     }
 
-    /** Returns the same key with named values. */
     public Key withChoices(List<String> names) {
         return new Key(path, standard, reason, accepts, names, only, differs);
     }

@@ -168,7 +168,6 @@ public final class RunSpec {
      * Returns the same run on one rank of one process, with the number of threads that each rank has here.
      *
      * @param cores the processors of this run's ranks, which they divide if the engine has no number of threads
-     * @param schedule the schedule there
      */
     public RunSpec onOneRank(int cores, String schedule) {
         return ofOneRank(schedule, Map.of("parallel.split-cool-down", false, "training.gradient-exchange", "float32",
@@ -179,7 +178,6 @@ public final class RunSpec {
     /**
      * Returns the same run on a grid of one rank, without a cluster and faults.
      *
-     * @param schedule the schedule there
      * @param others values of further keys; they replace the values for one rank
      */
     public RunSpec ofOneRank(String schedule, Map<String, Object> others) {

@@ -12,7 +12,6 @@ import java.util.regex.Pattern;
  * The comment of a key or a section in the defaults: its sentences, and its tags, which are lines of their own. A tag of a
  * section holds for each of its keys.
  *
- * @param reason the sentences
  * @param only other keys with the values under which the key has an effect: {@code @only KEY = VALUE, VALUE}
  * @param differs whether the nodes of a run may have different values: {@code @nodes differ}
  */
@@ -24,7 +23,6 @@ record Tags(String reason, Map<String, List<String>> only, boolean differs) {
     /**
      * Returns the comment of a value.
      *
-     * @param section the tags of its section
      * @throws IllegalStateException if a tag does not exist
      */
     static Tags of(ConfigValue value, Tags section) {

@@ -10,7 +10,6 @@ import java.util.regex.Pattern;
  * weights that it reads, {@code 2F6@2}.
  *
  * @param stage index of its stage, from 0; a message has one action at each end
- * @param kind the kind of work
  * @param microbatch index of the microbatch, from 0; the index of the step if the kind is done once in a step;
  *     {@link #WHOLE_STEP} in a plan of one step
  * @param version the number of updates in the weights that a forward or backward reads; {@link #ONLY_VERSION} if the step

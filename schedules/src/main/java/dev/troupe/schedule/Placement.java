@@ -10,7 +10,6 @@ public sealed interface Placement permits Laps, Replicas {
      *
      * @param stage index of the stage, from 0
      * @param microbatch index of the microbatch, from 0
-     * @param rankCount number of rows of the plan
      */
     int rankOf(int stage, int microbatch, int rankCount);
 

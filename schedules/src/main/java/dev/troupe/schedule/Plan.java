@@ -242,7 +242,6 @@ public record Plan(String name, int rankCount, int stageCount, int microbatchCou
         return peer != StageGraph.NONE && rankOf(peer, message) != rankOf(message.stage(), message);
     }
 
-    /** Returns the same plan with other rows and no pairs. */
     public Plan withRows(List<List<Action>> others) {
         return withRows(others, Set.of());
     }

@@ -25,7 +25,6 @@ public final class PlanException extends IllegalArgumentException {
         this.places = marks.stream().map(Mark::place).toArray(Place[]::new);
     }
 
-    /** Returns the sentence without the grid. */
     public String sentence() {
         return sentence;
     }

@@ -27,7 +27,6 @@ public final class StageGraph {
 
     /**
      * A connection from one stage to another.
-     * @param from the sending stage
      * @param to the receiving stage; equal to {@code from} if one stage uses a parameter twice
      */
     public record Channel(int from, int to, Flow flow) {

@@ -24,7 +24,6 @@ final class GroupEnd implements Burst {
      * Allocates the values.
      *
      * @param group the group, closed with this object
-     * @param what the name of the collective
      * @param bytes the total bytes that are reduced, gathered or sent
      * @param release the action after the group is closed
      */

@@ -30,7 +30,6 @@ import java.util.Set;
  * Troupe's ways between two processes, each with ports of its own, at one end.
  *
  * @param self this process, 0 or 1
- * @param hosts the addresses of both
  * @param certificates the directory of node.crt, node.key and ca.crt, if a way has TLS
  */
 record NetworkWays(int self, List<String> hosts, Optional<Path> certificates, Path directory) {

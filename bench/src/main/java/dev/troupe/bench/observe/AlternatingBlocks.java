@@ -30,8 +30,6 @@ final class AlternatingBlocks implements Observation {
     /**
      * The steps of a block that count.
      *
-     * @param isRecorded whether they are recorded
-     * @param medianSeconds the median time of a step
      * @param threads the processor time of all of them together
      */
     record Block(boolean isRecorded, double medianSeconds, ThreadTimes threads) {
@@ -45,7 +43,6 @@ final class AlternatingBlocks implements Observation {
      *
      * @param kinds the kinds that are left out in every other block
      * @param warmUpSteps steps before the first block
-     * @param blockSteps the steps of a block that count
      */
     AlternatingBlocks(Set<Recorded> kinds, int warmUpSteps, int blockSteps) {
         this.kinds = kinds;

@@ -9,8 +9,6 @@ import java.util.SplittableRandom;
  * are drawn from these with replacement (Efron 1979, percentiles).
  *
  * @param median the mean of the two in the middle
- * @param low the lower end
- * @param high the upper end
  */
 record BootstrapMedian(double median, double low, double high) {
     private static final int DRAWS = 10_000;

@@ -25,12 +25,7 @@ enum Recorded {
     /** The thread that finds pauses of the process. */
     PAUSES(List.of(new Method("dev.troupe.rank.trace.Pauses", "look")));
 
-    /**
-     * A method that returns nothing, a number, or an object that its callers pass on unseen.
-     *
-     * @param type the name of its class
-     * @param name its name
-     */
+    /** A method that returns nothing, a number, or an object that its callers pass on unseen. */
     record Method(String type, String name) {
     }
 

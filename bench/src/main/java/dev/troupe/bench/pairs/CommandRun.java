@@ -33,7 +33,6 @@ final class CommandRun {
      * Trains on nodes of this machine, each a JVM of its own with one rank.
      *
      * @param tree the root of a checkout with a built launcher
-     * @param ranks their number
      * @param settings of {@code troupe launch -s}
      * @param warmupSteps steps before the first that counts
      * @throws IllegalStateException if the run fails, with its last words

@@ -9,9 +9,7 @@ import java.util.stream.Stream;
 /**
  * One training that both Troupe and a peer do.
  *
- * @param model the model
  * @param arrangement the number of ranks, and the schedule
- * @param threads threads of each rank
  * @param precision a value of {@code training.precision}; the peer does {@code bfloat16} by autocast
  */
 record PeerCase(BenchmarkModel model, Arrangement arrangement, int threads, String precision) {

@@ -14,7 +14,6 @@ import java.util.stream.Stream;
 /**
  * The figures of a peer, which trains in its own processes and prints a line a step.
  *
- * @param steps its steps
  * @param library its library of matrix products, in its own words; empty: unknown
  */
 record PeerRun(TimedSteps steps, String library) {
@@ -44,11 +43,9 @@ record PeerRun(TimedSteps steps, String library) {
     /**
      * Trains.
      *
-     * @param command the command of the peer
      * @param environment variables in addition to those of this process
      * @param tokens a file with a token in each byte
      * @param warmupSteps steps before the first that counts
-     * @param steps steps that count
      * @throws IllegalStateException if the script fails or prints fewer steps; its own messages go to the standard
      *     error
      */

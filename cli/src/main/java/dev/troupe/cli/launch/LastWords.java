@@ -37,7 +37,6 @@ final class LastWords implements Consumer<String> {
         }
     }
 
-    /** Returns the last sentence for the user. */
     Optional<String> complaint() {
         return Optional.ofNullable(complaint);
     }

@@ -72,10 +72,8 @@ public final class ProcessSupervisor implements StopRequests.Stoppable {
     private boolean launchesAgain;
 
     /**
-     * @param local the nodes to start
      * @param resume the run or the checkpoint that the nodes resume
      * @param restartBudget most restarts in a row of a node's process
-     * @param runRestarts the restarts of the run by earlier launches
      * @param output receives the progress of the run
      */
     public ProcessSupervisor(ClusterFile file, RunSpec spec, List<NodeSpec> local, Path directory, Path logs,

@@ -25,7 +25,6 @@ public final class ConfigOptions {
         return settings;
     }
 
-    /** Reads the configuration. */
     public RunSpec read() {
         return read(Optional.empty());
     }

@@ -60,7 +60,6 @@ public final class CostOptions {
             "Size of a message between two stages; needed if a bandwidth is given."})
     private Long messageBytes;
 
-    /** Returns the plan with the requested replays. */
     public Plan replaying(Plan compute) {
         return recomputeAhead ? new AddRecompute().apply(compute) : compute;
     }

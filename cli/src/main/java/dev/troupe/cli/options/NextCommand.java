@@ -22,7 +22,6 @@ public record NextCommand(List<String> command, List<String> settings, Optional<
         return new NextCommand(command, options.settings(), options.resume());
     }
 
-    /** Returns the command for all nodes of this machine. */
     public static NextCommand launch(ClusterFile file) {
         return new NextCommand(List.of("launch", file.config().toString()), file.options().settings(),
                 file.options().resume());
@@ -33,11 +32,7 @@ public record NextCommand(List<String> command, List<String> settings, Optional<
                 file.options().resume());
     }
 
-    /**
-     * Returns the sentence that the run was stopped, with the command that resumes it.
-     *
-     * @param hasCheckpoint whether its directory has a checkpoint
-     */
+    /** Returns the sentence that the run was stopped, with the command that resumes it. */
     public String sentence(Path directory, boolean hasCheckpoint) {
         return hasCheckpoint
                 ? "Stopped before its end; resume with: " + with("--resume", directory)

@@ -175,7 +175,6 @@ public final class PlanCommand implements Callable<Integer> {
         return Math.toIntExact(tokens / length); // exact
     }
 
-    /** Returns the conditions of the ranks of a plan. */
     private static ProfileSetting settingOf(OpenedRun opened) {
         EngineChoice engine = opened.whole().choice();
         return ProfileSetting.of(opened.spec(), opened.model(), opened.whole().start().sequenceLength(),

@@ -77,7 +77,6 @@ public final class CoordinatorConsole implements Leader, AutoCloseable {
         return new TakenOver(report, report.journal().earlierSteps());
     }
 
-    /** Returns whether this process has or had the coordinator. */
     public synchronized boolean leads() {
         return report != null;
     }

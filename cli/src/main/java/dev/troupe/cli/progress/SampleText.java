@@ -26,7 +26,6 @@ final class SampleText {
     /**
      * Lets the model continue the beginning of a text that it was trained on, by {@code observe.sample-tokens}.
      *
-     * @param checkpoint the checkpoint with the model's weights
      * @param isEnough whether to stop early
      */
     static void print(PreparedRun run, Path checkpoint, PrintStream output, BooleanSupplier isEnough) {

@@ -8,7 +8,6 @@ import java.util.regex.Pattern;
 /**
  * The answer of a launched node to its launcher, as a line on standard output; the question is a line on standard input.
  *
- * @param question the number of the question
  * @param isUp whether the node has started, and waits for the others or takes part in the run
  * @param stepsDone the committed steps that the node knows of; empty if it does not know of a run that has begun
  */

@@ -166,7 +166,6 @@ public final class StopRequests implements AutoCloseable {
         phase = Phase.CONCLUDING;
     }
 
-    /** Returns whether a request has been made. */
     public synchronized boolean isAsked() {
         return asked != Asked.NOTHING;
     }

@@ -23,12 +23,10 @@ public final class Meters {
         return new Meters(port == 0 ? Optional.empty() : Optional.of(new PrometheusText()));
     }
 
-    /** Returns the observers of this process's runs. */
     public List<RunObserver> observers() {
         return text.map(PrometheusText::observer).stream().toList();
     }
 
-    /** Returns the routes with the route of the meters added. */
     public Routes addTo(Routes routes) {
         return text.map(meters -> meters.addTo(routes)).orElse(routes);
     }

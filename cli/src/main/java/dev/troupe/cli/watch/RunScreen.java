@@ -48,7 +48,6 @@ final class RunScreen {
         return now.path("state").asText();
     }
 
-    /** Returns the state of the run in one line. */
     String line() {
         StringBuilder line = new StringBuilder(run.path("name").asText()).append(": ").append(state());
         if (now.path("epoch").asInt() > 0) {

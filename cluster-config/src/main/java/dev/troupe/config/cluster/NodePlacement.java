@@ -22,7 +22,6 @@ public final class NodePlacement {
      * groups allow. If the groups do not divide evenly, the first nodes have one group more.
      *
      * @param given the ranks of each node; empty: to be placed. A standby is given an empty list
-     * @param layout the world
      * @param maySplit whether tensor groups are split if there are fewer of them than nodes
      * @return the ranks of each node, ascending; some have none if there are fewer groups than nodes
      */

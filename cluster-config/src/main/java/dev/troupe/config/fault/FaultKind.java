@@ -122,7 +122,6 @@ public enum FaultKind implements Word {
         return word;
     }
 
-    /** Returns the target of the kind. */
     public Reach reach() {
         return reach;
     }

@@ -10,7 +10,6 @@ import java.util.OptionalLong;
  * A fault to inject: its kind, its place and its time. An empty component matches everything. Immutable; its text form is
  * {@link #text()}.
  *
- * @param kind the kind of fault
  * @param stage the stage; for a message, the stage that sends it
  * @param rank the rank; for a message, the rank that sends it
  * @param step the optimizer step, from 0
@@ -101,7 +100,6 @@ public record FaultSpec(FaultKind kind, OptionalInt stage, OptionalInt rank, Opt
         return digits.scale() <= FaultReader.MOST_DECIMALS ? digits.toPlainString() : Double.toString(number);
     }
 
-    /** Returns whether the fault can strike at a point. */
     public boolean strikesAt(FaultPoint point) {
         return at.map(point::equals).orElseGet(() -> kind.points().contains(point));
     }

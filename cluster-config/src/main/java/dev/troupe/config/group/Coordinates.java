@@ -3,7 +3,6 @@ package dev.troupe.config.group;
 /**
  * The coordinates of a rank, each from 0.
  *
- * @param pipeline its place in its pipeline
  * @param data the index of its pipeline among the parallel pipelines
  * @param tensor its place among the ranks that share its stages
  */

@@ -78,7 +78,6 @@ public record ParallelLayout(int pipeline, int data, int tensor, List<Integer> r
     /**
      * Checks that a number of ranks fills the layout.
      *
-     * @param world the number of ranks
      * @throws LayoutException if there are more or fewer
      */
     public void requireFilledBy(int world) {

@@ -70,7 +70,6 @@ public final class KnownKeys {
         return near.isEmpty() ? keysNear(path) : didYouMean(near);
     }
 
-    /** Returns the keys and sections directly below a section. */
     public String keysOf(String section) {
         String prefix = section.isEmpty() ? "" : section + ".";
         Set<String> members = new LinkedHashSet<>();

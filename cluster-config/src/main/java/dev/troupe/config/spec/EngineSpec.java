@@ -30,7 +30,6 @@ public record EngineSpec(String kind, int threads, OptionalInt device, String pr
         Objects.requireNonNull(emulated, "emulated");
     }
 
-    /** Reads the section {@code engine}. */
     public static EngineSpec read(Values values) {
         return new EngineSpec(values.text("engine.kind", Texts.ENGINE),
                 values.integer("engine.threads", 0, MOST_THREADS), device(values, "engine.device"),

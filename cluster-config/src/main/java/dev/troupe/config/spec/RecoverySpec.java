@@ -13,7 +13,6 @@ public record RecoverySpec(boolean enabled, int mostPerStep, Duration hangTimeou
         Objects.requireNonNull(hangTimeout, "hangTimeout");
     }
 
-    /** Reads the section {@code recovery}. */
     public static RecoverySpec read(Values values) {
         return new RecoverySpec(values.flag("recovery.enabled"),
                 values.integer("recovery.most-per-step", 1, MOST_RECOVERIES),

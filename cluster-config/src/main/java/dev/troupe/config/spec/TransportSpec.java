@@ -27,7 +27,6 @@ public record TransportSpec(int credits, int termLengthBytes, Duration timeout, 
         Objects.requireNonNull(directory, "directory");
     }
 
-    /** Reads the section {@code transport}. */
     public static TransportSpec read(Values values) {
         return new TransportSpec(values.integer("transport.credits", 1, MOST_CREDITS),
                 values.powerOfTwoBytes("transport.term-length", SHORTEST_TERM_BYTES, LONGEST_TERM_BYTES),

@@ -9,8 +9,6 @@ import com.typesafe.config.ConfigValue;
  * The look-up of keys in one section of a configuration.
  *
  * @param all the user's values over the defaults
- * @param given the user's values
- * @param defaults every key
  * @param scope prefix of a key in these three
  * @param section prefix of a key in a problem; may be empty
  */
@@ -39,7 +37,6 @@ record Lookup(Config all, Config given, Config defaults, String scope, String se
         return section.isEmpty() || isGiven(key) ? value(key).origin() : given.root().origin();
     }
 
-    /** Returns the path of a key in the three. */
     String path(String key) {
         return scope + key;
     }

@@ -39,7 +39,6 @@ public final class Values {
     /**
      * The values that a key accepts.
      *
-     * @param expected a description of all of them
      * @param choices the values, if they are few and named; otherwise empty
      */
     public record Accepted(String expected, List<String> choices) {
@@ -91,7 +90,6 @@ public final class Values {
         return lookup.name(key);
     }
 
-    /** Returns whether the user wrote this key. */
     public boolean isGiven(String key) {
         return lookup.isGiven(key);
     }

@@ -89,8 +89,6 @@ public interface Memory {
     /**
      * Bytes of the packed copy that this engine keeps of a range after a product with the range as its right side. A product
      * with the transposed range keeps a second copy of the same size. Copies are freed with the buffer.
-     *
-     * @param rows the rows of the product
      */
     default long packedCopyBytes(Shape range, long rows) {
         return 0;
@@ -101,7 +99,6 @@ public interface Memory {
      * sum. They are not in {@link #allocatedBytes}.
      *
      * @param isRange whether the right side is a range, of which a copy may be kept ({@link #packedCopyBytes})
-     * @param product the type of the product
      */
     default long productScratchBytes(long m, long k, long n, boolean isRange, DataType product) {
         return 0;
@@ -132,7 +129,6 @@ public interface Memory {
      *
      * @param target must stay unchanged and alive until the returned fence is reached; native memory, or on the heap if the
      *     caller waits at once
-     * @param after a fence of this engine
      * @return reached when the bytes are in host memory
      */
     default Fence toHost(Tensor source, long byteOffset, MemorySegment target, Fence after) {

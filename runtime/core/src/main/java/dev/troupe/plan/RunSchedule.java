@@ -19,7 +19,6 @@ import java.util.stream.LongStream;
 /**
  * The counts of a run's steps. If steps overlap, they determine when the pipeline is flushed.
  *
- * @param stepsDone steps done at the start of the run
  * @param steps steps done at its end
  * @param validateEvery steps between two validations; 0: none
  * @param checkpointEvery steps between two checkpoints; 0: only one at the end
@@ -33,7 +32,6 @@ public record RunSchedule(long stepsDone, long steps, long validateEvery, long c
     /**
      * Returns the schedule of the run.
      *
-     * @param microbatches microbatches of a step in each pipeline
      * @param sharesParameter whether two layers share a trained parameter
      * @throws dev.troupe.schedule.PlanException if there is no such schedule
      * @throws UsageException if its steps overlap, and the run cannot do that

@@ -30,7 +30,6 @@ public final class SizeChecks {
     /**
      * Checks the cut of a model by arithmetic alone; the model itself was checked before.
      *
-     * @param sequenceLength tokens of a training sequence
      * @throws UsageException with the number that is too large and the key to change
      */
     public static void require(RunSpec spec, ModelSpec model, int sequenceLength) {

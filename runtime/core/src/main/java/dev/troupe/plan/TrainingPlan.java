@@ -32,9 +32,7 @@ import java.util.stream.IntStream;
  * @param ranks the place of each rank; ranks of one pipeline place carry out the same row
  * @param sharesSequence whether the ranks of a tensor-parallel group also share the rows of an activation
  * @param zero the state that ranks with the same weights share
- * @param partition the layers of each stage
  * @param stageSettings sizes and optimizer of every stage; see {@link #stageSettings(int)}
- * @param training the certified plan of a step
  * @param validation the certified plan of a forward pass over validation data
  */
 public record TrainingPlan(ParallelLayout ranks, boolean sharesSequence, Zero zero, Partition partition,

@@ -50,7 +50,6 @@ public record NodeContext(TrainingPlan plan, Links links, Devices devices, Start
     /**
      * The data of the run.
      *
-     * @param batches the training data
      * @param validation the data of the validation loss, if it is measured
      */
     public record Data(Batches batches, Optional<ValidationBatches> validation) {

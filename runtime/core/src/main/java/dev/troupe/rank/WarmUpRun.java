@@ -51,8 +51,6 @@ final class WarmUpRun implements AutoCloseable {
 
     /**
      * @param node the node that warms up; no file or state of the run is touched
-     * @param kept the snapshots of warm-up runs
-     * @param stepsDone steps that this rank has warmed up
      * @param pace receives the nanoseconds of each action, and returns whether the next may begin
      */
     WarmUpRun(NodeContext node, Snapshots kept, int number, int stepsDone, LongPredicate pace) {

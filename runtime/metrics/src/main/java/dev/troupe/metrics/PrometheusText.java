@@ -18,12 +18,10 @@ public final class PrometheusText {
 
     private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
 
-    /** Returns the observer of this process's runs. */
     public RunObserver observer() {
         return TrainingMeters.to(registry);
     }
 
-    /** Returns the routes with {@link #PATH} added. */
     public Routes addTo(Routes routes) {
         return routes.with(PATH, _ -> Answer.text(CONTENT_TYPE, registry.scrape(CONTENT_TYPE)));
     }

@@ -8,7 +8,6 @@ import java.util.Objects;
  * @param fromRank the rank that sends, 0 to {@value #MAX_INDEX}
  * @param toRank the rank that receives and grants the credits, 0 to {@value #MAX_INDEX}; may equal {@code fromRank}
  * @param stage the stage that will consume the messages, 0 to {@value #MAX_INDEX}
- * @param kind the kind of the messages
  */
 public record Edge(int fromRank, int toRank, int stage, MessageKind kind) {
     /** The largest rank or stage, so that an edge packs into one {@code long} and a look-up allocates nothing. */

@@ -5,7 +5,6 @@ package dev.troupe.protocol;
  * skipped. A dynamic factor is then halved, and it doubles after many good steps, so it stays close to the largest that
  * gradients allow.
  *
- * @param rule the rule of the factor
  * @param factor the factor of the next step
  * @param goodSteps steps since the last change of a dynamic factor; 0 otherwise
  * @param skipsInRow skipped steps since the last good one

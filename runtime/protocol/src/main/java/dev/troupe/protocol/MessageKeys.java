@@ -12,8 +12,6 @@ import java.util.TreeMap;
 /**
  * A set of messages of one pass: for each edge a bit per microbatch. So all messages that a rank can receive in a pass,
  * under any schedule, fit into one control message. Immutable.
- *
- * @param edges each edge once
  */
 public record MessageKeys(List<OfEdge> edges) {
     public static final MessageKeys NONE = new MessageKeys(List.of());

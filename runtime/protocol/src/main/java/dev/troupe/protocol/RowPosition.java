@@ -3,7 +3,6 @@ package dev.troupe.protocol;
 /**
  * The position of a rank in its row of a lowered plan.
  *
- * @param kind the plan
  * @param position the index of the action that the rank computes, sends or waits for; the length of the row at the row's end
  */
 public record RowPosition(Pass.Kind kind, int position) {

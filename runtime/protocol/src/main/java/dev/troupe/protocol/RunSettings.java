@@ -14,7 +14,6 @@ import java.util.function.LongToDoubleFunction;
  * @param validateEvery steps between two validations, or 0 for none
  * @param checkpointEvery steps between two checkpoints, or 0 for the one at the end only
  * @param savedStep the steps done of the checkpoint that the run's directory has at the start; -1 for none
- * @param endsWithCheckpoint whether the run ends with a checkpoint
  * @param places the groups of ranks that restart together, since a collective that loses a member is incomplete for all
  * @param mostRecoveries most failures within one step that the run survives; 0 if the first failure ends it
  * @param stepsPerPass steps from one commit to the next: 1, or the steps of a pass if they overlap; a divisor of all counts

@@ -8,7 +8,6 @@ package dev.troupe.protocol;
  * @param auxiliaryLoss mean auxiliary loss of the experts over the microbatches, without its coefficient; NaN if the model
  *     has none
  * @param gradientNorm global norm of the gradients before clipping; not finite if they overflowed
- * @param learningRate the rate of the update
  * @param lossScale the factor of the loss before the backward
  * @param skipped whether the gradients overflowed, so that the weights did not change
  * @param traffic the bytes that all ranks sent in the step

@@ -4,7 +4,6 @@ package dev.troupe.protocol;
  * The update of every rank's optimizer at the end of a step.
  *
  * @param step the step, from 0
- * @param learningRate the rate of this step
  * @param gradientScale the factor of gradients, which clips them and undoes the loss scale; 1 if neither applies
  * @param updateNumber the number of updates including this one, from 1
  * @param skipped whether the gradients overflowed and are dropped, so that the weights do not change

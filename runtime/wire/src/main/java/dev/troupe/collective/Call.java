@@ -58,7 +58,6 @@ public final class Call {
         return collective;
     }
 
-    /** Returns the type of a reduction's elements. */
     public DataType type() {
         return type;
     }

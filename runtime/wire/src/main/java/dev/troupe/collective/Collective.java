@@ -13,7 +13,6 @@ public enum Collective {
         this.code = code;
     }
 
-    /** Returns the collective's name in messages. */
     public String word() {
         return word;
     }

@@ -29,12 +29,10 @@ public record Membership(String name, List<Integer> ranks, Duration deadline) {
         }
     }
 
-    /** Returns the number of members. */
     public int size() {
         return ranks.size();
     }
 
-    /** Returns a member's description for messages. */
     public String describe(int member) {
         return "member " + member + " (rank " + ranks.get(member) + ")";
     }

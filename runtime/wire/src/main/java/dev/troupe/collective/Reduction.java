@@ -20,7 +20,6 @@ public enum Reduction {
         this.code = code;
     }
 
-    /** Returns the reduction's name in messages. */
     public String word() {
         return word;
     }

@@ -11,7 +11,6 @@ import java.util.TreeSet;
 /**
  * The node of each rank, and the address of each node.
  *
- * @param self the index of this node
  * @param nodeOfRank for each rank of the world its node
  * @param endpoints for each node its address
  * @param peers the nodes with which this node exchanges messages, always including itself; it has streams to and from these
@@ -62,7 +61,6 @@ public record NodeMap(int self, List<Integer> nodeOfRank, List<Endpoint> endpoin
         }
     }
 
-    /** Returns a map with all ranks in this JVM. */
     public static NodeMap single(int worldSize) {
         return new NodeMap(0, Collections.nCopies(worldSize, 0), List.of(new Endpoint("localhost", 0)), Set.of());
     }
@@ -105,12 +103,10 @@ public record NodeMap(int self, List<Integer> nodeOfRank, List<Endpoint> endpoin
         return endpoints.size();
     }
 
-    /** Returns whether a rank is in this map. */
     public boolean contains(int rank) {
         return rank >= 0 && rank < nodeOfRank.size();
     }
 
-    /** Returns whether this node hosts a rank. */
     public boolean isLocal(int rank) {
         return contains(rank) && nodeOfRank.get(rank) == self;
     }

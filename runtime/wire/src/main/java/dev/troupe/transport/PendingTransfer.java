@@ -7,7 +7,6 @@ import java.util.Locale;
 /**
  * The waiting messages or buffers of an edge, for the diagnosis of a stalled run.
  *
- * @param state the reason of the wait
  * @param count the number of messages or buffers of the edge in this state
  * @param oldest the oldest of them, as text
  * @param waiting the time for which the oldest has waited

@@ -11,7 +11,6 @@ import java.util.stream.Collectors;
  * The counts of a transport since it started. Bytes are payload, without headers.
  *
  * @param messagesSent messages handed completely to Aeron or the kernel
- * @param messagesReceived completely received messages
  * @param bytesSent payload bytes handed to Aeron, the kernel, or a rank of this process
  * @param bytesReceived payload bytes written into granted buffers
  * @param backPressured the times that the window to another node was full

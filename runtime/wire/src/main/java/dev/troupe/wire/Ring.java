@@ -60,7 +60,6 @@ public final class Ring implements AutoCloseable {
         return ring;
     }
 
-    /** Returns the positions of this side. */
     public RingPositions positions() {
         return positions;
     }

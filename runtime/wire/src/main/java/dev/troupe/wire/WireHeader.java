@@ -39,18 +39,15 @@ public final class WireHeader {
         return (int) decoder.magic() == MAGIC;
     }
 
-    /** Returns whether the header read is of this version. */
     public boolean isOfVersion() {
         return decoder.schemaId() == FrameHeaderDecoder.SCHEMA_ID
                 && decoder.version() == FrameHeaderDecoder.SCHEMA_VERSION;
     }
 
-    /** Returns whether a block of this template and length follows the header read. */
     public boolean isOf(int templateId, int blockLength) {
         return decoder.templateId() == templateId && decoder.blockLength() == blockLength;
     }
 
-    /** Returns the checksum of the header read. */
     public int checksum() {
         return (int) decoder.checksum();
     }

@@ -72,7 +72,6 @@ public final class Row {
         return this;
     }
 
-    /** Returns the plan of these rows. */
     public static Plan plan(String name, int pipeline, int virtualStages, int microbatches, Placement placement,
             IntFunction<Row> rowOfRank) {
         List<List<Action>> rows = new ArrayList<>();

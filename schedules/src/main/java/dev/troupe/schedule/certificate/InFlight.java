@@ -55,7 +55,6 @@ final class InFlight {
         }
     }
 
-    /** Returns the number of messages of each edge in a step. */
     SequencedMap<StageEdge, Integer> messages() {
         return messages;
     }

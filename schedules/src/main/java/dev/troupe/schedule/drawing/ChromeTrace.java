@@ -36,7 +36,6 @@ public final class ChromeTrace {
         return trace.document();
     }
 
-    /** Returns the JSON document. */
     public String document() {
         return "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n" + String.join(",\n", events) + "\n]}\n";
     }
@@ -122,7 +121,6 @@ public final class ChromeTrace {
         return BigDecimal.valueOf(nanos, 3).toPlainString();
     }
 
-    /** Returns a JSON string. */
     public static String string(String text) {
         StringBuilder quoted = new StringBuilder("\"");
         for (char c : text.toCharArray()) {

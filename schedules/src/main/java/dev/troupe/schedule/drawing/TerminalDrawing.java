@@ -61,7 +61,6 @@ public final class TerminalDrawing {
                 .mapToInt(span -> whole(timeline, span).length()).max().orElse(0));
     }
 
-    /** Returns whether a drawing has its numbers and needs no folding. */
     public static boolean fits(Timeline timeline, int columns) {
         TerminalDrawing drawing = new TerminalDrawing(timeline, TimeScale.UNITS, columns, false);
         return drawing.column(timeline.endNanos()) <= drawing.columnsPerPart

@@ -7,7 +7,6 @@ import java.math.RoundingMode;
 /**
  * The unit of the times in a drawing.
  *
- * @param unit the text after a number
  * @param nanosPerUnit nanoseconds of a timeline per unit
  */
 public record TimeScale(String unit, double nanosPerUnit) {

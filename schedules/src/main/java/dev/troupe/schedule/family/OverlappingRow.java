@@ -30,7 +30,6 @@ final class OverlappingRow {
     private int updated;
 
     /**
-     * @param microbatches microbatches of each step
      * @param firstVersion the newest version of the weights at the beginning
      * @param staleness the number of updates between the weights that a step reads and the weights that it updates
      * @param isLazy true: an update comes before the first forward that reads it; false: after the last backward of its step
@@ -57,7 +56,6 @@ final class OverlappingRow {
         this.replicas = replicas;
     }
 
-    /** Returns the row with this number of forwards in its warm-up. */
     List<Action> withWarmUp(int warmUp) {
         int all = microbatches * steps;
         // 1. Warm-up.
@@ -99,7 +97,6 @@ final class OverlappingRow {
         row.add(new Action(stage, Kind.UPDATE, ++updated * replicas - 1)); // after the last step of the round
     }
 
-    /** Returns the plan's number of a microbatch of this replica. */
     private int inPlan(int microbatch) {
         return microbatch * replicas + replica;
     }

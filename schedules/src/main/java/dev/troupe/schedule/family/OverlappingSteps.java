@@ -7,7 +7,6 @@ import dev.troupe.schedule.builder.Sizes;
 /**
  * The schedule of one pass with overlapping steps, from one flush of the pipeline to the next.
  * @param rule the places of forwards and updates
- * @param steps number of steps of the pass
  */
 public record OverlappingSteps(OverlappingRule rule, int steps) implements Schedule {
     @Override

@@ -30,7 +30,6 @@ import java.util.Set;
  * <p>Source: Narayanan et al., Memory-Efficient Pipeline-Parallel DNN Training, 2021, section 3. There an update waits for
  * no other rank, and gradients are not clipped.
  *
- * @param updates the place of each update
  * @param warmUpPerRank forwards of the warm-up for each later rank: 1, or 2 to hide the time of messages and of the norm, at
  *     the cost of more activations
  */

@@ -24,8 +24,6 @@ import java.util.List;
  * <p>If steps overlap, shared gradients are sent after the other gradients of their step. The norm counts a shared parameter
  * at its first stage, which adds the other's gradient at once. The last stage ends a step long before the first stage. So it
  * continues with the next step, and adds the first stage's gradient right before its update.
- *
- * @param channels the channels of these gradients
  */
 public record AddSharedGradients(List<Channel> channels) implements LoweringPass {
     public AddSharedGradients {

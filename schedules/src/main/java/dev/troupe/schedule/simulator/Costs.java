@@ -9,7 +9,6 @@ import java.util.List;
  *
  * @param hops the hop between any two ranks
  * @param decisionNanos time from the last gradient or norm of a step to the decision for which updates wait
- * @param microbatches the costs of microbatches of unequal length
  */
 public record Costs(List<StageCost> stages, Hops hops, long decisionNanos, Microbatches microbatches) {
 

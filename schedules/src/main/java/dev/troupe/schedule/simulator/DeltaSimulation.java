@@ -230,8 +230,6 @@ public final class DeltaSimulation {
     /**
      * Moves an action within its row, and computes what differs.
      *
-     * @param row the rank
-     * @param from the position of the action
      * @param to its position after the move
      * @return whether the plan still comes to its end; if not, or if a pair would be parted, nothing has changed
      */

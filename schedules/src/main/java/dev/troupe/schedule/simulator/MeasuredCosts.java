@@ -56,7 +56,6 @@ public final class MeasuredCosts {
      *
      * @param stages the costs to which the shares are relative
      * @param moreNanos the part of each cost in {@code stages} that is added to the measured time
-     * @param drawn the source of the rotation
      */
     public static Costs.Microbatches shifted(Timeline step, List<StageCost> stages, long moreNanos, Random drawn) {
         Map<Integer, Map<Kind, List<Span>>> series = series(step);

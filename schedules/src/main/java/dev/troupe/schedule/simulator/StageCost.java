@@ -9,9 +9,6 @@ import java.util.stream.Collectors;
  * The cost of one microbatch in one stage, and of its actions of the whole step. B or I includes the replay unless a
  * RECOMPUTE has done it.
  *
- * @param forwardNanos time of F
- * @param backwardInputNanos time of I
- * @param backwardWeightNanos time of W
  * @param fullBackwardNanos time of B; less than I and W together if the two share work
  * @param outputBytes size of the activation that the stage sends, and of its gradient
  * @param otherNanos time of RECOMPUTE, and of each kind of action that is done once in a step; other kinds take none

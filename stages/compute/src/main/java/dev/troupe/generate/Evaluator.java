@@ -54,7 +54,6 @@ public final class Evaluator implements AutoCloseable {
     /**
      * Computes the logits of a sequence.
      *
-     * @param rows one sequence
      * @param target receives S x V numbers of the engine's float type, row-major
      */
     public void logitsOf(MicrobatchRows rows, MemorySegment target) {

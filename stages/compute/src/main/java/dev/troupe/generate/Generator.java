@@ -59,7 +59,6 @@ public final class Generator implements AutoCloseable {
      * Samples tokens after a prompt. The same arguments on the same weights and engine give the same tokens.
      *
      * @param prompt at least one token id; if the prompt is longer than the context, only its end counts
-     * @param count the number of tokens to add
      * @param sampling the rule by which a token is drawn
      * @return the new tokens alone
      */

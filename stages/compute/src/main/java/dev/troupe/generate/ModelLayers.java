@@ -28,7 +28,6 @@ final class ModelLayers implements AutoCloseable {
     /**
      * Reads the weights.
      *
-     * @param sequenceLength of the longest sequences
      * @throws dev.troupe.weights.WeightException if the source lacks a tensor
      */
     ModelLayers(Engine engine, ModelSpec model, WeightSource source, int sequenceLength) {

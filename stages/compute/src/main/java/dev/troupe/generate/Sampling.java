@@ -7,7 +7,6 @@ package dev.troupe.generate;
  * @param topK the number of most likely tokens that can be drawn; 0 for all
  * @param topP only the fewest most likely tokens with this total probability can be drawn (Holtzman et al. 2020); above 0; 1
  *     for all
- * @param seed of the draws
  */
 public record Sampling(double temperature, int topK, double topP, long seed) {
     public Sampling {

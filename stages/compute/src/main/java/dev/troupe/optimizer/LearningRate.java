@@ -30,7 +30,6 @@ public sealed interface LearningRate {
      * {@code decaySteps} the rate is {@code minimum + (peak - minimum) (1 + cos(pi d)) / 2} with
      * {@code d = (k - warmupSteps) / (decaySteps - warmupSteps)}, and the minimum from then on.
      *
-     * @param peak the highest rate
      * @param minimum the lowest, at most the peak
      * @param warmupSteps steps of the warm-up, 0 for none
      * @param decaySteps the first step with the minimum, counted from the start of the run, so including the warm-up; at
@@ -61,7 +60,6 @@ public sealed interface LearningRate {
      * warm-up to step {@code decaySteps} the rate is {@code peak - (peak - minimum) d} with {@code d = (k - warmupSteps) /
      * (decaySteps - warmupSteps)}, and the minimum from then on.
      *
-     * @param peak the highest rate
      * @param minimum the lowest, at most the peak
      * @param warmupSteps steps of the warm-up, 0 for none
      * @param decaySteps the first step that has the minimum, as in {@link Cosine}
@@ -87,7 +85,6 @@ public sealed interface LearningRate {
      * minimum) d} with {@code d = (k - stableSteps) / (decaySteps - stableSteps)}, and the minimum from step
      * {@code decaySteps} on.
      *
-     * @param peak the highest rate
      * @param minimum the lowest, at most the peak
      * @param warmupSteps steps of the warm-up, 0 for none
      * @param stableSteps the last step that has the peak, counted from the start of the run, so the warm-up is in it

@@ -31,7 +31,6 @@ public sealed interface Optimizer {
      * @param beta1 decay of the first moment
      * @param beta2 decay of the second moment
      * @param epsilon added to the root of the second moment
-     * @param weightDecay decoupled decay
      */
     record AdamW(double beta1, double beta2, double epsilon, double weightDecay) implements OfElements {
         public AdamW {

@@ -14,8 +14,6 @@ import java.util.stream.IntStream;
 /**
  * The partition of a model: the layers of each stage. Every layer of the model is on exactly one stage, in order, and every
  * stage has at least one. Immutable.
- *
- * @param stages the layers of each stage
  */
 public record Partition(ModelSpec model, List<LayerRange> stages) {
     /** The value of {@code parallel.layout} for {@link #uniform}. */

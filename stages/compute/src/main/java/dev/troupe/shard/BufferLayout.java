@@ -37,9 +37,6 @@ public final class BufferLayout {
      * A bucket: parameters that are sent together.
      *
      * @param parameters in the order of their places
-     * @param first its first element in the buffer
-     * @param matricesEnd the end of the matrices of hidden layers
-     * @param decayingEnd the end of the parameters that decay
      * @param end the element after its last; the size is divisible into equal shares
      */
     record Bucket(List<Parameter> parameters, long first, long matricesEnd, long decayingEnd, long end) {
@@ -48,11 +45,7 @@ public final class BufferLayout {
         }
     }
 
-    /**
-     * A range of elements.
-     *
-     * @param inShare its place in the share of its rank
-     */
+    /** A range of elements. */
     record Piece(long first, long inShare, long count) {
     }
 
@@ -143,7 +136,6 @@ public final class BufferLayout {
         return elementCount() / shareCount;
     }
 
-    /** Returns the range of a bucket in an undivided buffer. */
     Piece whole(Bucket bucket) {
         return piece(bucket.first(), bucket.end());
     }

@@ -11,9 +11,7 @@ import java.util.stream.IntStream;
  * The layout of a layer's parameters in a buffer that layers use one after another.
  *
  * @param parameters the parameters that the layer uses, including parameters of another layer on the same stage
- * @param places their buckets
  * @param form the place and the shape of each parameter in the buffer; the same for many layers
- * @param elementCount of all buckets
  */
 record LayerRoom(List<Parameter> parameters, List<Place> places, List<RowPosition> form, long elementCount) {
     /** The place of a bucket of one of the layouts in the buffer. */

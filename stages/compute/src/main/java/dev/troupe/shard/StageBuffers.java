@@ -56,7 +56,6 @@ public final class StageBuffers implements AutoCloseable {
      * @param data the ranks that divide the buffers
      * @param group the ranks that share the stage
      * @param pool for temporary tensors of a step
-     * @param overlap the number of copies
      * @throws IllegalArgumentException if ranks divide gradients and steps overlap
      */
     public StageBuffers(Engine engine, StageParameters layers, boolean trained, DataShare data, TensorGroup group,

@@ -97,7 +97,6 @@ public final class StageParameters {
                 .orElse(null);
     }
 
-    /** Returns whether the first layer reads its weights in its backward. */
     boolean firstReadsBackwards() {
         return layers.getFirst().readsWeightsBackwards();
     }

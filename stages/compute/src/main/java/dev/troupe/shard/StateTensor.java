@@ -16,7 +16,6 @@ import java.util.regex.Pattern;
  * @param name the published name. For the optimizer's state it follows {@code optimizer.} and the name of a moment, such as
  *     {@code exp_avg.}; for older weights it follows {@link #before}
  * @param tensor the live tensor, not a copy
- * @param slice its place in the whole tensor
  * @param copy whether another rank writes the same bits under the same name: for a tied token table the stage of the
  *     embedding, for tensors that a group does not divide its first rank
  */
@@ -29,7 +28,6 @@ public record StateTensor(String name, Tensor tensor, TensorSlice slice, boolean
     public record Moment(String name, String parameter) {
     }
 
-    /** Returns the name of a parameter's moment in a file. */
     public static String moment(String name, String parameter) {
         return "optimizer." + name + "." + parameter;
     }

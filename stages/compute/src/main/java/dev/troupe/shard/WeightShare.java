@@ -1,9 +1,5 @@
 package dev.troupe.shard;
 
-/**
- * The weights of a stage if data-parallel ranks divide them (ZeRO-3).
- * @param layout their places
- * @param own this rank's share
- */
+/** The weights of a stage if data-parallel ranks divide them (ZeRO-3). */
 record WeightShare(BufferLayout layout, FlatBuffer own) {
 }

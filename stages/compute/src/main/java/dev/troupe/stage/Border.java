@@ -11,7 +11,6 @@ import java.util.function.UnaryOperator;
 /**
  * The input of a stage: the activations and gradients of its neighbours, and at the ends of the model token ids and targets.
  *
- * @param stage the stage's index
  * @param loads the loads of experts, in the tensors from and to neighbours
  * @param upload brings token ids to the engine; closed with the border
  * @param measures gets the auxiliary losses of experts

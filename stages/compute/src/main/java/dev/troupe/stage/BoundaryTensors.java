@@ -25,7 +25,6 @@ public final class BoundaryTensors {
         return pool.take(extent, sequenceLength);
     }
 
-    /** Returns the rows of a boundary tensor of this length of sequences. */
     public int rowsOf(int length) {
         return extent.of(length).size(0);
     }

@@ -33,7 +33,6 @@ final class Measures implements AutoCloseable {
         this.microbatchesPerStep = microbatchesPerStep;
     }
 
-    /** Returns room for a sum of each parameter. */
     EngineSums squaredSums() {
         return squaredSums;
     }

@@ -77,7 +77,6 @@ final class MicrobatchTapes {
         return tape;
     }
 
-    /** Returns the tape of a microbatch after its forward. */
     StageTape awaitingInputGradient(int microbatch) {
         StageTape tape = tape("backward for the input", microbatch);
         if (tape.inputGradientDone()) {

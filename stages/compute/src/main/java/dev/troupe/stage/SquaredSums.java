@@ -11,7 +11,6 @@ public interface SquaredSums {
      * @param block its number in the model, {@link ModelSpec#blockNumber}
      * @param part 0 for the whole block or its first part; if two stages share the block, the index of a parameter of the
      *     second part
-     * @param squaredSum sum of the squares of the gradients
      */
     void add(int block, int part, double squaredSum);
 }

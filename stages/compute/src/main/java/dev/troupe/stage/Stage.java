@@ -94,7 +94,6 @@ public final class Stage implements AutoCloseable {
      * Builds one rank's share of a stage with fresh optimizer state. The ranks of its group call everything in the same
      * order. The engine remains the caller's, and serves no stage on another thread.
      *
-     * @param share this rank's share of the stage
      * @param data the ranks that hold the same share, and the state that they divide
      * @param source has whole tensors, of which the stage takes its slices
      * @throws IllegalArgumentException if the sequence is longer than the model's, or the group cannot divide the model
@@ -173,7 +172,6 @@ public final class Stage implements AutoCloseable {
      * backward must use its forward's weights.
      *
      * @param updatesBehind the age of the weights in updates; 0 for the newest
-     * @param gradientSum the index of the sum
      */
     public void use(int updatesBehind, int gradientSum) {
         buffers.use(updatesBehind, gradientSum);
@@ -305,7 +303,6 @@ public final class Stage implements AutoCloseable {
      * Updates this rank's weights, and makes the gradients zero; {@link #unshard} follows. With several versions of the
      * weights, the newest becomes the next older one.
      *
-     * @param learningRate the rate of this step
      * @param gradientScale the factor of gradients: the clip coefficient of the global norm, over the loss scale
      * @param updateNumber the number of updates including this one, at least 1
      */

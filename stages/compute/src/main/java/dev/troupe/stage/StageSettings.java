@@ -16,9 +16,7 @@ import dev.troupe.shard.Overlap;
  * @param sequenceLength the most tokens of a sequence, T; at most the model's
  * @param microbatchesPerStep microbatches of the global batch, over all data-parallel ranks; the gradient is of the mean
  *     over them
- * @param optimizer the rule of updates
  * @param recompute the tensors of a forward that are not kept
- * @param dropout the dropout of a forward in training
  * @param separatesDocuments whether a sequence may hold several documents, which do not attend to each other
  * @param overlap the versions of weights and sums of gradients that a stage holds if steps overlap
  * @param replay the replay of blocks, if inputs alone are kept

@@ -49,11 +49,7 @@ public final class Batches {
         this(sequences, order, seed, globalBatchSize, SequenceLengths.of(sequences.sequenceLength(), 1));
     }
 
-    /**
-     * As above, with the lengths of a run.
-     *
-     * @param lengths the possible lengths of a microbatch
-     */
+    /** As above, with the lengths of a run. */
     public Batches(Sequences sequences, Order order, long seed, int globalBatchSize, SequenceLengths lengths) {
         if (globalBatchSize < 1) {
             throw new IllegalArgumentException("global batch size must be at least 1, but found " + globalBatchSize);
@@ -141,7 +137,6 @@ public final class Batches {
      * Copies one microbatch: sequences {@code m b .. m b + b-1} of the global batch, where m is the microbatch and b its
      * size.
      *
-     * @param microbatch its index in the global batch
      * @param rows receives b x T tokens, T being {@link #lengthOf}, and the number of targets over which its loss is a mean
      */
     public void fillMicrobatch(long step, int microbatch, int microbatchSize, MicrobatchRows rows) {

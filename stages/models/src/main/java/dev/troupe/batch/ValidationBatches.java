@@ -17,11 +17,7 @@ public final class ValidationBatches {
         this(validation, microbatchSize, mostMicrobatches, SequenceLengths.of(validation.sequenceLength(), 1));
     }
 
-    /**
-     * As above, with the lengths of a run.
-     *
-     * @param lengths the possible lengths of a microbatch
-     */
+    /** As above, with the lengths of a run. */
     public ValidationBatches(Sequences validation, int microbatchSize, int mostMicrobatches, SequenceLengths lengths) {
         if (microbatchSize < 1 || mostMicrobatches < 1) {
             throw new IllegalArgumentException(

@@ -71,7 +71,6 @@ public final class Corpus implements AutoCloseable {
     /**
      * Returns the tokens of UTF-8 text in memory.
      *
-     * @param name its name in messages
      * @param utf8 must not change afterwards
      * @throws DataException if it is empty or not UTF-8
      */

@@ -22,9 +22,7 @@ import java.util.stream.Stream;
  * {@code **} crosses folders), which finds hidden names only if it has their dot. The files of a folder or a glob are sorted
  * as text, so {@code part-10} is before {@code part-2}.
  *
- * @param name the name of the corpus in messages
  * @param files at least one
- * @param kind the content of all of them
  */
 public record CorpusFiles(String name, List<Path> files, Kind kind) {
     private static final String TOKEN_FILE_SUFFIX = ".bin";

@@ -68,7 +68,6 @@ public final class Tokens {
         this.length = length;
     }
 
-    /** Returns the name of this sequence in messages. */
     public String name() {
         return name;
     }

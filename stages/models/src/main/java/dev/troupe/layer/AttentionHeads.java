@@ -44,7 +44,6 @@ public final class AttentionHeads {
         return areRecomputed;
     }
 
-    /** Returns the dropout of the probabilities of the rank's heads. */
     public Dropout dropout(MicrobatchContext microbatch) {
         return microbatch.dropoutKey().ofHeads(block, all, first);
     }

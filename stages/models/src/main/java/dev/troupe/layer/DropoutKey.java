@@ -7,8 +7,6 @@ import dev.troupe.engine.Dropout;
  *
  * @param probability the probability that an element is dropped
  * @param adapterProbability the probability for an element of an adapter's input
- * @param seed of the run
- * @param step of the run
  * @param microbatch over all data-parallel ranks
  * @param length tokens of each sequence of the microbatch
  * @param wholeLength tokens of a sequence with all padding: the mask does not depend on {@code length}
@@ -33,19 +31,13 @@ public record DropoutKey(double probability, double adapterProbability, long see
     /**
      * Returns the dropout of some rows of the residual stream.
      *
-     * @param layer number of the layer in the model
-     * @param columns of the stream
      * @param firstRow the first of the rows in the whole microbatch
      */
     Dropout ofRows(int layer, Site site, int columns, int firstRow) {
         return at(layer, site, columns, firstRow, 0);
     }
 
-    /**
-     * Returns the dropout of the probabilities of some heads of a layer.
-     *
-     * @param layer number of the layer in the model
-     */
+    /** Returns the dropout of the probabilities of some heads of a layer. */
     public Dropout ofHeads(int layer, int allHeads, int firstHead) {
         return at(layer, Site.ATTENTION, allHeads, 0, firstHead);
     }
@@ -54,13 +46,7 @@ public record DropoutKey(double probability, double adapterProbability, long see
         return adapterProbability > 0;
     }
 
-    /**
-     * Returns the dropout of an adapter's input.
-     *
-     * @param adapter the adapter's number in the model
-     * @param allColumns of the whole input
-     * @param firstColumn the first column of this rank
-     */
+    /** Returns the dropout of an adapter's input. */
     public Dropout ofInput(int adapter, int allColumns, int firstColumn) {
         return new Dropout(adapterProbability, seed, step, microbatch, LAST_SITE - adapter, allColumns, 0, firstColumn,
                 length, wholeLength);

@@ -32,7 +32,6 @@ public record DropoutSettings(double probability, double adapterProbability, lon
      * Returns the dropouts of one microbatch in one step.
      *
      * @param microbatch its number over all data-parallel ranks
-     * @param length tokens of each of its sequences
      * @param wholeLength tokens of a sequence of the run
      */
     public DropoutKey keyOf(long step, int microbatch, int length, int wholeLength) {

@@ -7,7 +7,6 @@ public interface Layer {
     /** Returns its parameters, in the order of the published model, including second uses of another layer's parameters. */
     List<Parameter> parameters();
 
-    /** Returns whether the backward for the input reads weights. */
     boolean readsWeightsBackwards();
 
     /** Returns an empty tape; it serves one microbatch after another. */

@@ -30,12 +30,10 @@ public final class LayerContext {
     private final Map<String, Tensor> constants;
 
     /**
-     * @param pool the pool of activations
      * @param hidden width C of the residual stream
      * @param microbatchSize B
      * @param sequenceLength T of this run, at most the model's
      * @param microbatchesPerStep the number of microbatches over which the gradient is a mean
-     * @param share this rank's share of the stage
      */
     public LayerContext(Engine engine, TensorPool pool, int hidden, int microbatchSize, int sequenceLength,
             int microbatchesPerStep, TensorShare share) {
@@ -57,11 +55,7 @@ public final class LayerContext {
         this.constants = constants;
     }
 
-    /**
-     * Returns a context with the same parameters and constants for shorter sequences.
-     *
-     * @param length at most this context's
-     */
+    /** Returns a context with the same parameters and constants for shorter sequences. */
     public LayerContext ofSequences(int length, TensorPool activations) {
         return new LayerContext(engine, activations, hidden, microbatchSize, length, microbatchesPerStep, share,
                 parameters, constants);

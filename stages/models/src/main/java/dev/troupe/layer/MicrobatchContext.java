@@ -30,7 +30,6 @@ public record MicrobatchContext(int length, DropoutKey dropoutKey, Tensor starts
         return new MicrobatchContext(length, DropoutKey.NONE, null, cache, null);
     }
 
-    /** Returns the place of the first row in its sequence. */
     public int firstPlace() {
         return cache == null ? 0 : cache.length();
     }

@@ -33,7 +33,6 @@ public final class Parameter {
     /**
      * Returns a parameter without memory.
      *
-     * @param slice this rank's part of it
      * @param ofOwnShare whether the gradient comes from only the rank's own rows of the residual stream, or its own heads
      */
     public static Parameter of(ParameterSpec spec, TensorSlice slice, boolean ofOwnShare) {
@@ -72,7 +71,6 @@ public final class Parameter {
         return spec.name();
     }
 
-    /** Returns the shape of this rank's part. */
     public Shape shape() {
         return shape;
     }

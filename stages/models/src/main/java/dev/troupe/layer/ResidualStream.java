@@ -42,7 +42,6 @@ public final class ResidualStream {
         return ownRows;
     }
 
-    /** Returns the first row of this rank among all. */
     int firstRow(int length) {
         return cutsRows ? group.rank() * ownRows.of(length).size(0) : 0;
     }

@@ -30,8 +30,6 @@ public sealed interface GgufTensor {
     /**
      * The values of a parameter.
      *
-     * @param parameter its name in the model
-     * @param order the order of its rows
      * @param isAlwaysFloat32 whether it is stored as float32 whatever the type of the file, as every vector is
      */
     record OfParameter(String name, String parameter, Order order, boolean isAlwaysFloat32) implements GgufTensor {

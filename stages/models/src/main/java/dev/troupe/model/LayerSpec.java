@@ -11,9 +11,7 @@ import java.util.List;
  *
  * @param name unique in its model, such as {@code h.3.attention}
  * @param block the name of its block; its own name if it is no half of a block
- * @param letter its letter in a layout string
  * @param parameters its parameters, in the order of the published model; a parameter that several layers name is shared
- * @param costs its operations
  * @param build makes it on a rank
  */
 public record LayerSpec(String name, String block, char letter, List<ParameterSpec> parameters, Costs costs,

@@ -56,7 +56,6 @@ public final class ModelSpec {
     }
 
     /**
-     * @param section the member of the family
      * @param summary the model in a line for a person, without its number of parameters
      * @param blockCount the number of blocks, without embedding and head
      * @param sizes of every axis of the parameters
@@ -151,7 +150,6 @@ public final class ModelSpec {
         return family.read(new Section(values));
     }
 
-    /** Returns the number of trained elements. */
     public long trainedCount() {
         return parameters().values().stream().filter(ParameterSpec::isTrained).mapToLong(ParameterSpec::elementCount)
                 .sum();

@@ -3,7 +3,6 @@ package dev.troupe.parallel;
 /**
  * One rank's place among the ranks with the same weights and other microbatches.
  *
- * @param group these ranks
  * @param zero the state that they divide; none in a group of one
  * @param aside runs their exchanges in order, while the stage's thread computes; each blocks until the other members have
  *     reached it
@@ -16,7 +15,6 @@ public record DataShare(TensorGroup group, Zero zero, Aside aside) {
         zero = group.size() == 1 ? Zero.NONE : zero;
     }
 
-    /** Returns whether this level or a higher one is in effect. */
     public boolean shares(Zero level) {
         return zero.includes(level);
     }

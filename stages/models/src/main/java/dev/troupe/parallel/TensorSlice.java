@@ -17,7 +17,6 @@ import java.util.stream.Collectors;
  * Elements are row-major. If ranks with the same indices divide them again, each has a range of these elements, regardless
  * of rows.
  *
- * @param dimension the dimension that is cut
  * @param ranges the indices held, ascending
  * @param elements the elements of those indices, counted from the first; empty for all
  */

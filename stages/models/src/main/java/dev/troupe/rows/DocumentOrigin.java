@@ -5,7 +5,6 @@ import java.nio.file.Path;
 /**
  * The place at which documents were read.
  *
- * @param fileIndex its index among all files
  * @param number the number of the line, or of the row in a Parquet file; the first is 1
  */
 record DocumentOrigin(Path file, int fileIndex, long number) {

@@ -83,7 +83,6 @@ final class RowTable {
         return counted.length;
     }
 
-    /** Returns whether a row holds more than one document. */
     boolean holdsSeveral() {
         return holdsSeveral;
     }

@@ -13,7 +13,6 @@ import java.nio.ByteOrder;
  * twice.
  *
  * @param name the key in the file
- * @param shape the dimensions
  * @param type the type of the produced and stored values
  * @param values fills the elements, row-major and little-endian
  */

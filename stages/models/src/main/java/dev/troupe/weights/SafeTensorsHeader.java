@@ -50,7 +50,6 @@ record SafeTensorsHeader(SequencedMap<String, StoredTensor> tensors, Map<String,
      * Reads and checks a header.
      *
      * @param file for messages
-     * @param bytes the header alone
      * @param dataBytes the number of bytes after it in the file
      */
     static SafeTensorsHeader parse(Path file, byte[] bytes, long dataBytes) {

@@ -43,7 +43,6 @@ public final class SafeTensorsWriter {
      * {@code file}.
      *
      * @param metadata the texts of {@code __metadata__}
-     * @param tensors with distinct names
      * @throws WeightException if the file cannot be written; an older file of that name is then untouched
      */
     public static void write(Path file, Map<String, String> metadata, Collection<NamedTensor> tensors) {

@@ -8,7 +8,6 @@ import java.util.stream.Collectors;
  * The description of one tensor in a safetensors header, after it was checked.
  *
  * @param name the key in the header
- * @param type the type of the stored elements
  * @param sizes the dimensions, outermost first; none for a scalar, and any of them may be 0
  * @param begin first byte, counted from the end of the header
  * @param end byte after the last

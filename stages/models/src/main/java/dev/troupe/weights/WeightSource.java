@@ -9,7 +9,6 @@ public interface WeightSource {
     /**
      * Writes the values of one tensor, row-major and little-endian.
      *
-     * @param name the name of a parameter of the model
      * @param shape the shape that the tensor must have
      * @param parameterType the type to write, whatever the stored type
      * @param target the bytes of shape and type

@@ -29,7 +29,6 @@ public interface ProductLibraries {
      * Returns the fastest choice by a table measured on this processor with these library versions; without such a table,
      * the engine's own library.
      *
-     * @param cache the folder of the table
      * @throws IllegalStateException with a sentence, if the table is damaged
      */
     String fastest(DataType computeType, Path cache);

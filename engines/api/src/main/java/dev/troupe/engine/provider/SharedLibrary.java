@@ -18,7 +18,6 @@ public final class SharedLibrary {
     /**
      * Loads a library for the rest of the process.
      *
-     * @param what the name of the library
      * @throws IllegalStateException with a sentence, if the file is missing or cannot be loaded
      */
     @SuppressWarnings("restricted")

@@ -15,7 +15,6 @@ public sealed interface Cost {
      * The cost of a product [m x k] [k x n], which may take scratch memory and keep a packed copy of its right side.
      *
      * @param right [k x n], or [n x k] if transposed
-     * @param type of the result
      */
     record Product(long m, long k, long n, Tensor right, boolean transposeRight, DataType type) implements Cost {
         /** The cost of {@code product = left right}. */

@@ -21,7 +21,6 @@ abstract class JoinedConformance extends RefusalConformance {
     /**
      * A kernel that joins several.
      *
-     * @param kernelCase one call of it
      * @param apart the calls of the joined kernels on the same tensors
      */
     record Joined(KernelCase kernelCase, KernelCase.Call apart) {

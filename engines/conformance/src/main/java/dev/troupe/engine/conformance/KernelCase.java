@@ -14,7 +14,6 @@ import java.util.function.Function;
  * One call of one kernel on operands of certain shapes, with random contents that follow from its name.
  *
  * @param kernelName the method of the engine, and a word for a special use of it
- * @param variant shapes and flags
  * @param operands in the order of the calls' tensors
  * @param preparation fills prepared operands before the call under test
  */

@@ -10,7 +10,6 @@ import java.util.function.Function;
 /**
  * One tensor of a kernel call.
  *
- * @param name the name in the Javadoc of the kernel
  * @param shape its shape, on a given engine
  * @param initial contents before the call; null: NaN everywhere, to detect an output that is read or left unwritten
  * @param tolerance the allowed error after the call; null for an operand that is not written

@@ -74,7 +74,6 @@ final class AttentionLauncher {
     /**
      * Queries, keys and values, or the gradients for them.
      *
-     * @param keysFirst the column of the first key
      * @param valuesFirst the column of the first value
      */
     record Operands(Tensor queries, Tensor keys, Tensor values, int keysFirst, int valuesFirst) {

@@ -16,7 +16,6 @@ import java.util.TreeSet;
  *
  * @param first the first step of both runs
  * @param last the last compared step
- * @param steps number of compared steps
  * @param outputs number of the outputs of a step that both runs have
  * @param parting the first difference; empty if there is none
  */

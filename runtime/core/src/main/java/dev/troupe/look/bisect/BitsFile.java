@@ -43,7 +43,6 @@ public final class BitsFile implements AutoCloseable {
     /**
      * Creates the file's writer; the first step opens the file.
      *
-     * @param directory the run's directory
      * @param trouble receives a sentence if a step cannot be written; the run continues without it
      */
     public BitsFile(PreparedRun run, Path directory, Consumer<String> trouble) {

@@ -18,10 +18,7 @@ import java.util.Map;
 /**
  * The keys of a file's digests.
  *
- * @param version of the file format
  * @param facts the common facts of all runs with equal bits
- * @param layers the names of the model's layers
- * @param lastLayers the last layer of each stage
  * @param tensors the names of tensors, the first one empty
  * @param keys for each digest its kind, microbatch, layer, number of the tensor's name, data rank and tensor rank
  */

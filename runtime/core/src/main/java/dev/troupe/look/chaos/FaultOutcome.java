@@ -8,7 +8,6 @@ import java.util.OptionalDouble;
 /**
  * One fault and its effect.
  *
- * @param fault the fault as requested
  * @param fired time and place of the strike; empty if it did not strike
  * @param recovery the recovery; empty if no rank had to be restarted
  * @param missed the reason why it did not strike; empty if it did

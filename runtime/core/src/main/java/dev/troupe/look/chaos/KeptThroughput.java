@@ -19,7 +19,6 @@ import java.util.stream.Collectors;
  *
  * @param share the time without faults divided by the time with them, 1 if faults cost nothing; empty if there is no
  *     baseline
- * @param basis the baseline of the comparison
  */
 public record KeptThroughput(Optional<Double> share, Basis basis) {
     /** The fewest steps with a meaningful median. */

@@ -14,7 +14,6 @@ final class Agreement {
     /**
      * Returns a sentence that compares the losses of one schedule with the expected ones.
      *
-     * @param label the schedule
      * @param runs the loss of each step, for each run of the schedule
      * @param expected the loss of each step of the first schedule
      * @param tolerance largest relative deviation of a loss if gradients were added in another order

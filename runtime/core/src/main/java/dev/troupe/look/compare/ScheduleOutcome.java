@@ -8,13 +8,9 @@ import java.util.List;
 /**
  * The outcome of one schedule.
  *
- * @param engine the kind of engine it ran on
- * @param prediction the simulator's prediction
  * @param measured the measured figures; the median if there are several
- * @param stepTime the spread of the measured steps
  * @param seconds the time of each measured step, in the order of the turns
  * @param control the time from a tensor's arrival to the start of the computing that waited for it
- * @param losses the loss of each step
  * @param agreement the comparison of its losses with the first schedule's, as text
  * @param measuredTimeline the measured step with the time nearest to the median
  */

@@ -11,7 +11,6 @@ import java.util.stream.IntStream;
 /**
  * A short run of one schedule, with the times of all its actions.
  *
- * @param losses the loss of each step of the run
  * @param seconds the time of each step here, on the coordinator's clock
  * @param steps the times of all actions of each step here
  */

@@ -9,7 +9,6 @@ import java.util.stream.IntStream;
  *
  * @param median the median of the ratios; the mean of the two in the middle
  * @param low the lower end of the interval
- * @param high the upper end
  * @param confidence probability that the interval contains the true median, if pairs are independent: at least 0.95, or less
  *     with fewer than six pairs
  */

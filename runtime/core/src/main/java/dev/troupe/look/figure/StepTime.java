@@ -3,7 +3,6 @@ package dev.troupe.look.figure;
 import java.util.List;
 
 public record StepTime(double medianSeconds, double leastSeconds, double mostSeconds) {
-    /** Returns the step time of at least one measurement. */
     public static StepTime of(List<Double> seconds) {
         List<Double> sorted = seconds.stream().sorted().toList();
         return new StepTime(median(sorted), sorted.getFirst(), sorted.getLast());

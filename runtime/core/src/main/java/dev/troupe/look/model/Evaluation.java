@@ -32,8 +32,6 @@ public final class Evaluation implements AutoCloseable {
     /**
      * The loss over some sequences.
      *
-     * @param sequences number of sequences read
-     * @param targets number of their targets that count
      * @param loss the mean cross-entropy of these targets
      */
     public record Result(long sequences, long targets, double loss) {

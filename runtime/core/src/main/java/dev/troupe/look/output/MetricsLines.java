@@ -25,7 +25,6 @@ record MetricsLines(List<Entry> lines, List<JsonLog.Damaged> damaged) {
      * A line; a missing number is NaN.
      *
      * @param step negative if the line is not of a step
-     * @param stepsDone the number of steps that are done after it
      */
     record Entry(int number, String text, long step, long stepsDone, double loss, double validationLoss,
             double stepSeconds) {

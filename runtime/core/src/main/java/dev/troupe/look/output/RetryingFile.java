@@ -27,7 +27,6 @@ final class RetryingFile implements AutoCloseable {
 
     /**
      * @param channel the file's channel, at its end
-     * @param what the name of the file in sentences
      * @param trouble receives a sentence when records begin to wait, and when all are written again
      */
     RetryingFile(SeekableByteChannel channel, String what, Consumer<String> trouble) throws IOException {

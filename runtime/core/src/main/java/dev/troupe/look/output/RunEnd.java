@@ -4,11 +4,7 @@ import java.nio.file.Path;
 
 /** The end of a run, once its last file is written. */
 public sealed interface RunEnd {
-    /**
-     * The run failed.
-     *
-     * @param reason one sentence
-     */
+    /** The run failed. */
     record Failed(String reason) implements RunEnd {
     }
 
@@ -20,11 +16,7 @@ public sealed interface RunEnd {
     record CutShort() implements RunEnd {
     }
 
-    /**
-     * The run is done, but its model could not be written.
-     *
-     * @param reason one sentence
-     */
+    /** The run is done, but its model could not be written. */
     record ModelUnwritten(String reason) implements RunEnd {
     }
 

@@ -14,7 +14,6 @@ import java.util.Optional;
  * The summary of a step, at the beginning of its file in {@code steps}.
  *
  * @param nanos the time that the step accounts for
- * @param ranks the number of ranks
  * @param roots the largest costs beyond the plan, in falling order
  */
 public record StepHead(long number, long nanos, long plannedNanos, int ranks, List<String> tags, List<Root> roots) {

@@ -80,7 +80,6 @@ public final class StepRecords implements AutoCloseable {
     /**
      * Creates the records of a run.
      *
-     * @param directory the directory of the run
      * @param measured receives each step with its idle time by cause, on this object's thread
      * @param trouble receives a sentence if a file cannot be written; the run continues without it
      */

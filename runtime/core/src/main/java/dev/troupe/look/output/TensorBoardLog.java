@@ -43,7 +43,6 @@ final class TensorBoardLog implements Observation {
     /**
      * Opens the file of a process.
      *
-     * @param directory the directory of the run
      * @param trouble receives a sentence if records cannot be written
      */
     static TensorBoardLog open(Path directory, RunFacts run, Consumer<String> trouble) {

@@ -38,7 +38,6 @@ final class TensorBoardRecord {
     private TensorBoardRecord() {
     }
 
-    /** Returns the first record of a file. */
     static byte[] version(double wallSeconds) {
         TensorBoardRecord event = new TensorBoardRecord();
         event.fixed(WALL_TIME, wallSeconds);

@@ -68,7 +68,6 @@ public final class RunPage {
      * Creates the page of a run.
      *
      * @param directory the directory of the run; it may not exist yet
-     * @param other the directory of a run to compare it with
      */
     public RunPage(Path directory, Optional<Path> other) {
         this.other = other.map(RunPage::new);
@@ -339,7 +338,6 @@ public final class RunPage {
         }
     }
 
-    /** Returns the lines of the newest steps after one. */
     synchronized List<ObjectNode> stepsAfter(long number, int most) {
         look();
         Deque<ObjectNode> after = new ArrayDeque<>();
@@ -353,7 +351,6 @@ public final class RunPage {
         return List.copyOf(after);
     }
 
-    /** Returns the newest events from a number on. */
     synchronized List<ObjectNode> eventsFrom(long id, int most) {
         look();
         List<ObjectNode> from = history.events().stream().filter(event -> event.path("id").asLong() >= id).toList();

@@ -83,11 +83,7 @@ final class StepFiles {
         return heads.descendingMap().values().stream().limit(most).toList();
     }
 
-    /**
-     * Returns the text of a step's file, or the reason why there is none.
-     *
-     * @param stepsDone the number of committed steps
-     */
+    /** Returns the text of a step's file, or the reason why there is none. */
     Answer answer(long number, long stepsDone) {
         Path file = directory.resolve(StepRecords.fileName(number));
         try {

@@ -39,7 +39,6 @@ final class WhatIf {
 
     /**
      * @param run the object of {@code run.json}
-     * @param costs the costs of a step
      */
     WhatIf(JsonNode run, JsonNode costs) {
         this.run = run;

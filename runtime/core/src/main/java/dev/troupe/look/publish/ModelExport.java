@@ -33,7 +33,6 @@ public final class ModelExport {
     /**
      * Writes a model in Hugging Face layout.
      *
-     * @param weights of all its parameters
      * @param type of the written weights: FLOAT32, FLOAT64, or BFLOAT16, to which float32 is rounded
      * @param shardBytes the maximum bytes of tensors in a file
      * @param companions the directory of the files to copy next to the weights
@@ -51,7 +50,6 @@ public final class ModelExport {
      * Writes a model as one file of llama.cpp's format, {@code model.gguf}.
      *
      * @param directory created if it does not exist
-     * @param type of the matrices
      * @param tokenizer the directory of the tokenizer, which is included in the file
      * @param name the name of the model for people
      * @throws dev.troupe.tokenizer.file.TokenizerException if llama.cpp does not support the tokenizer, or the model does

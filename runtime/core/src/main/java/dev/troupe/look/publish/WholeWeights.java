@@ -17,7 +17,6 @@ import java.util.Optional;
  * rule: any thread may read it.
  *
  * @param model the model, without adapters
- * @param weights of all its parameters
  * @param base the files of the base model, if they are open
  */
 public record WholeWeights(ModelSpec model, WeightSource weights,

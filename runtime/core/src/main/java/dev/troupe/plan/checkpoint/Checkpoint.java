@@ -186,7 +186,6 @@ public final class Checkpoint implements WeightSource, AutoCloseable {
         return manifest.stepsDone();
     }
 
-    /** Returns the loss scale of the next step. */
     public LossScale lossScale() {
         return manifest.lossScale();
     }

@@ -28,7 +28,6 @@ final class PartFile {
         return String.format(Locale.ROOT, "rank-%03d.%s%s", rank, UUID.randomUUID(), SUFFIX);
     }
 
-    /** Returns the part with its name in a committed checkpoint. */
     static CheckpointPart committed(CheckpointPart part) {
         int dot = part.file().indexOf('.');
         return new CheckpointPart(dot < 0 ? part.file() : part.file().substring(0, dot) + SUFFIX, part.byteCount(),

@@ -123,7 +123,6 @@ public final class RunDirectory implements AutoCloseable {
         }
     }
 
-    /** Returns the default directory of a run. */
     public static Path usual(RunSpec spec) {
         return Path.of("runs", spec.name());
     }
@@ -274,7 +273,6 @@ public final class RunDirectory implements AutoCloseable {
         return path.resolve("metrics.jsonl");
     }
 
-    /** Returns the directory of the checkpoint after {@code stepsDone} steps. */
     public Path checkpoint(long stepsDone) {
         return CheckpointStore.directoryOf(path, stepsDone);
     }

@@ -106,7 +106,6 @@ public record MemoryPlan(List<RankMemory> ranks) {
     /**
      * Returns the memory on a machine.
      *
-     * @param hosted the ranks of the machine
      * @param copied the ranks with copies of their snapshots on the machine
      */
     public MemoryPlan onMachine(List<Integer> hosted, List<Integer> copied) {

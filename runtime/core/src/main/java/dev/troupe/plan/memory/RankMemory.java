@@ -5,8 +5,6 @@ import dev.troupe.protocol.replica.SnapshotSlots;
 /**
  * The maximum bytes of tensors that a rank needs over the whole run.
  *
- * @param weights of its stages
- * @param optimizer the optimizer's state
  * @param activations kept from forwards for backwards, with temporary tensors, at the place of the plan with the most
  * @param boundary incoming activations and gradients, one for each credit, and outgoing ones: the maximum of unreceived
  *     ones, or all of a pass if the run recovers
@@ -23,7 +21,6 @@ public record RankMemory(int rank, long weights, long gradients, long optimizer,
      * Returns the memory with the rank's kept states, and their copies on another machine.
      *
      * @param keptBytes bytes of one snapshot
-     * @param times the number of snapshots
      */
     RankMemory keeping(long keptBytes, int times) {
         return new RankMemory(rank, weights, gradients, optimizer, activations, boundary, times * keptBytes,

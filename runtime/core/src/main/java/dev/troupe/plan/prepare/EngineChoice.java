@@ -121,7 +121,6 @@ public record EngineChoice(EngineProvider provider, EngineSettings settings, Lis
      * engine count as {@code auto}: the run may have begun on that engine, or another node may have it.
      *
      * @param asked as the configuration has them
-     * @param installed the available engines
      * @param isOfOneMachine whether all ranks are on this machine; otherwise {@code auto} takes the engine's own library,
      *     since other machines' tables are unknown
      * @throws UsageException if a library is missing or does not fit, or the table is damaged

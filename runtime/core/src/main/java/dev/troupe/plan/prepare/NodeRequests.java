@@ -21,11 +21,7 @@ public final class NodeRequests {
     private NodeRequests() {
     }
 
-    /**
-     * Refuses a configuration without nodes.
-     *
-     * @param config the file of the configuration
-     */
+    /** Refuses a configuration without nodes. */
     public static void requireNodes(RunSpec spec, Path config) {
         if (spec.cluster().isEmpty()) {
             throw new UsageException(config + " names no nodes: add cluster.nodes (cluster-config/local-2.conf is an"

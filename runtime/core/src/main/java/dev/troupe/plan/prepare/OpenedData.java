@@ -14,10 +14,7 @@ import java.util.function.Function;
 /**
  * Training data, and validation data if there are any.
  *
- * @param name the name of the training data in messages
- * @param training the sequences to train on
  * @param trainingAmount their amount as text
- * @param validation the sequences of the validation loss
  * @param validationAmount their amount as text; empty if there are none
  */
 record OpenedData(String name, Sequences training, String trainingAmount, Optional<Sequences> validation,

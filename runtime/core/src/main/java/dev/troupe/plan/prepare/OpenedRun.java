@@ -25,7 +25,6 @@ import java.util.OptionalLong;
  *
  * @param request the request, with the chosen libraries of matrix products
  * @param whole the engine, the tokenizer and the weights
- * @param batches the sequences of each step
  * @param validation the batches of the validation loss; empty if it is not measured
  */
 public record OpenedRun(RunRequest request, WholeModel whole, RunData data, Batches batches,

@@ -6,7 +6,6 @@ import java.util.List;
 /**
  * The facts of a run that are known before it starts.
  *
- * @param plan the name of its plan
  * @param firstStep the first step that this process trains, from 0
  * @param steps the number of steps at which it ends
  * @param memory the maximum bytes of each rank

@@ -20,9 +20,7 @@ import java.util.stream.IntStream;
 /**
  * The request of a user.
  *
- * @param spec the validated configuration
  * @param builtInCorpus UTF-8 text to train on if the configuration names none
- * @param output the run's directory
  * @param resume the run, or the checkpoint, to resume
  * @param gradientsOf the step, from 0, with gradients to be written to a file
  * @param isExperiment whether the run is only measured, and leaves no checkpoint

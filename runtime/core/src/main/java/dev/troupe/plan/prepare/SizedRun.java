@@ -61,7 +61,6 @@ public record SizedRun(PlannedRun planned, MemoryPlan memory) {
     /**
      * Refuses a run that computes and does not fit this machine.
      *
-     * @param availableBytes the available memory of this machine
      * @throws UsageException if its ranks here need more together
      */
     public void requireRoom(long availableBytes) {

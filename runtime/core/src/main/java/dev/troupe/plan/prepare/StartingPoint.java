@@ -32,7 +32,6 @@ import java.util.OptionalInt;
 /**
  * The model from which a run starts: drawn from the seed, read from a Hugging Face directory, or taken from a checkpoint.
  *
- * @param model the shape of the model
  * @param sequenceLength tokens of a training sequence, at most the model's
  * @param weights the weights, and from a checkpoint the optimizer's state
  * @param lossScale the loss scale of the checkpoint; none if no step is done

@@ -19,8 +19,6 @@ public final class TermLength {
      * Returns the bytes of a term, the same on all nodes. Credits bound the messages in flight on each edge, and Aeron has
      * at most half a term in flight. So a term of twice the bytes in flight never delays a message. More than {@link
      * TransportSettings#DEFAULT_TERM_LENGTH} has no advantage: a message larger than the window is streamed through it.
-     *
-     * @param nodeOfRank the node of each rank
      */
     public static int of(PlannedRun run, List<Integer> nodeOfRank) {
         int given = run.spec().transport().termLengthBytes();

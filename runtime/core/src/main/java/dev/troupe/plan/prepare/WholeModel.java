@@ -19,8 +19,6 @@ import java.util.function.ToLongFunction;
 /**
  * A model with its weights, tokenizer and engine. Schedule and grid of the configuration are not used.
  *
- * @param choice the engine
- * @param tokenizer of text
  * @param start the weights, closed with this
  */
 public record WholeModel(EngineChoice choice, Tokenizer tokenizer, StartingPoint start) implements AutoCloseable {

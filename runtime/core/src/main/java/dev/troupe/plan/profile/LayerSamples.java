@@ -13,7 +13,6 @@ import java.util.function.UnaryOperator;
  * The measured times of layers of one form, which call the same kernels with the same shapes.
  *
  * @param keptBytes bytes that a forward keeps for its backward, the layer's input with them
- * @param outputBytes size of the layer's output
  * @param nanos for F, I, W, B and UPDATE every measured time, in the order of measuring
  */
 public record LayerSamples(long keptBytes, long outputBytes, Map<Kind, List<Long>> nanos) {

@@ -10,7 +10,6 @@ import java.util.function.UnaryOperator;
  *
  * @param from the node that sent
  * @param messageBytes size of the messages of which the bandwidth is: an activation between two stages
- * @param latencyNanos every measured latency
  * @param bytesPerSecond every measured bandwidth, with the credits of a run
  */
 public record LinkSamples(String from, String to, long messageBytes, List<Long> latencyNanos,
@@ -23,7 +22,6 @@ public record LinkSamples(String from, String to, long messageBytes, List<Long> 
         }
     }
 
-    /** Returns the medians. */
     public Hop hop() {
         return new Hop(LayerSamples.quantile(latencyNanos, 0.5), LayerSamples.quantile(bytesPerSecond, 0.5));
     }

@@ -21,11 +21,9 @@ import java.util.function.UnaryOperator;
 /**
  * The measured times of every layer of a model on one machine, with their spread; written as JSON.
  *
- * @param version of the file's form
  * @param date UTC date and time of the measurement, as ISO 8601 has it
  * @param together ranks that computed at the same time
  * @param layers for each layer of the model the name of its form: of the first layer that is like it
- * @param forms the samples of each form
  * @param links the ways between the nodes of a cluster, each direction; empty if they were not measured
  */
 public record Profile(int version, String date, int together, ProfileSetting setting, List<String> layers,

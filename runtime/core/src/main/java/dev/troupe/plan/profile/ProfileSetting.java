@@ -13,19 +13,15 @@ import java.util.stream.Stream;
 /**
  * The conditions under which the times of a profile hold.
  *
- * @param processor the name of the processor
  * @param engine the engine, with the libraries of its matrix products
- * @param threads of a rank's engine
  * @param precision the type of matrix products
  * @param tensor T, ranks that share a layer
- * @param model the family of the model and its section
  */
 public record ProfileSetting(String processor, String engine, int threads, String precision, int microbatchSize,
         int sequenceLength, int tensor, String model) {
     private static final Path PROCESSORS = Path.of("/proc/cpuinfo");
     private static final String NAME = "model name";
 
-    /** Returns the conditions of a run on this machine. */
     public static ProfileSetting of(RunSpec spec, ModelSpec model, int sequenceLength, String engine,
             EngineSettings settings) {
         return new ProfileSetting(processorHere(), engine + " " + settings.products(), settings.threads(),

@@ -18,7 +18,6 @@ import java.util.function.UnaryOperator;
  * jackknife and the bootstrap for general stationary observations, 1989 (moving blocks).
  *
  * @param lowNanos the step that a share (1 - level) / 2 of the draws is not above
- * @param nanos the step of the medians of all samples
  * @param highNanos the step that the same share of the draws is not below
  */
 public record StepInterval(long lowNanos, long nanos, long highNanos) {
@@ -60,7 +59,6 @@ public record StepInterval(long lowNanos, long nanos, long highNanos) {
         };
     }
 
-    /** Returns whether a measured step is in the interval. */
     public boolean contains(long measuredNanos) {
         return measuredNanos >= lowNanos && measuredNanos <= highNanos;
     }

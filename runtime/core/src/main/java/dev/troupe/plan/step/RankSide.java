@@ -18,7 +18,6 @@ public interface RankSide {
      * Reads a microbatch of the rank's pipeline for a stage; the rows are valid until the next call.
      *
      * @param pass the pass of the microbatch's own step
-     * @param microbatch its number in that step
      */
     MicrobatchRows read(int stage, Pass pass, int microbatch);
 

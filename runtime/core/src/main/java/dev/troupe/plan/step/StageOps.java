@@ -224,7 +224,6 @@ public final class StageOps implements StepOps {
         return rank.lengthOf(steps.passOf(action, pass), steps.microbatchInStep(pass.kind(), action));
     }
 
-    /** Returns the expected rows of the tensor of a receive. */
     public int rowsOf(Action receive, Pass pass) {
         return receive.kind().isTransfer()
                 ? stage.boundary().rowsOf(lengthOf(receive, pass))

@@ -4,7 +4,6 @@ package dev.troupe.rank.bits;
  * The key of a digest, independent of stages and schedule: two runs with equal bits have equal digests for their common
  * keys.
  *
- * @param what the kind of output
  * @param microbatch its number in the step over all pipelines; {@link #NONE} for gradients and values of parameters
  * @param layer the layer of the model, by its number
  * @param tensor the parameter's name; empty for an activation or its gradient

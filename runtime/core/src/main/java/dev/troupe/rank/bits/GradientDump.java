@@ -25,7 +25,6 @@ public final class GradientDump {
 
     /**
      * @param step from 0
-     * @param file the safetensors file to write
      * @param writerCount number of contributions: one for each stage of each rank
      */
     public GradientDump(long step, Path file, int writerCount) {

@@ -7,8 +7,6 @@ import java.util.Optional;
 /**
  * The digests of all ranks in a step.
  *
- * @param step the optimizer step
- * @param layout the key of each digest
  * @param values the digests by the layout's places; {@link RankBits#NONE} if nothing was recorded
  */
 public record StepBits(long step, BitLayout layout, long[] values) {

@@ -9,10 +9,6 @@ import java.util.SplittableRandom;
 /**
  * A site at which a fault may strike.
  *
- * @param point the point of the step
- * @param rank the rank that passes it
- * @param stage the stage of its work
- * @param step the optimizer step
  * @param microbatch the microbatch of the rank's pipeline; {@link #NO_MICROBATCH} at points that come once in a step
  * @param message the message that is sent or received; empty at other points
  */

@@ -74,7 +74,6 @@ public final class FaultyTransport implements Transport {
     /**
      * @param faulty the messages that the inner transport loses or damages
      * @param senderStage the stage that sends on an edge
-     * @param microbatchesPerStep microbatches of a step in each pipeline
      * @param isOfThisNode whether a rank is on this node in the first epoch
      */
     public FaultyTransport(Transport inner, NamedMessages faulty, FaultInjector faults,

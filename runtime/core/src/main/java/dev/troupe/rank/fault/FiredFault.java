@@ -11,7 +11,6 @@ import java.util.Optional;
  * A fault that has struck: a line of {@code faults.jsonl}.
  *
  * @param timeMillis the time, on the wall clock, in milliseconds since 1970
- * @param fault the fault as text
  * @param index the index of the fault in the run, from 0
  * @param microbatch the microbatch; -1 at points that come once in a step
  * @param message the message that is sent or received; empty at other points

@@ -114,7 +114,6 @@ public final class NodeGroups implements RankGroups {
      * Creates the groups of this node. A client of the media driver is started when a rank first joins a group with a
      * stream.
      *
-     * @param driverDirectory the directory of the media driver of this node
      * @param connections the connections of this node, which their owner closes; empty if streams lead to other machines
      * @param deadline the longest wait of a member for the others
      */

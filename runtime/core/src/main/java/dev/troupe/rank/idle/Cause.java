@@ -31,7 +31,6 @@ public enum Cause {
     /** The recorded times do not show it. */
     UNKNOWN;
 
-    /** Returns the name of the cause in files. */
     public String code() {
         return name().toLowerCase(Locale.ROOT);
     }

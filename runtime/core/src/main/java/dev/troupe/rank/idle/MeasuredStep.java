@@ -6,7 +6,6 @@ import java.util.List;
 /**
  * A step with its idle time.
  *
- * @param times the times of its actions and messages
  * @param idle its gaps, by cause
  * @param usual the usual times of its actions and messages, this step included
  */

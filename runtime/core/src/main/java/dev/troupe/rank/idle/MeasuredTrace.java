@@ -24,7 +24,6 @@ public final class MeasuredTrace {
         origin = steps.stream().mapToLong(step -> step.times().fromNanos()).min().orElse(0);
     }
 
-    /** Returns one JSON document. */
     public static String of(List<MeasuredStep> steps) {
         MeasuredTrace measured = new MeasuredTrace(steps);
         Map<Integer, Set<String>> nodes = new TreeMap<>();

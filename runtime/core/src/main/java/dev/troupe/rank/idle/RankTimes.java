@@ -17,7 +17,6 @@ import java.util.stream.LongStream;
  * @param cpuNanos the time for which the rank's thread had no core, from the end of the action before to the end of this one
  * @param creditNanos the time for which the message of a send had no credit
  * @param bytes the size of the tensor of a send, without headers
- * @param pauses the pauses of the rank's process in the step
  */
 public record RankTimes(int rank, int epoch, long beginNanos, long[] starts, long[] ends, long[] moved,
         long[] groupNanos, long[] dataNanos, long[] cpuNanos, long[] creditNanos, long[] bytes, List<Pause> pauses) {
@@ -25,7 +24,6 @@ public record RankTimes(int rank, int epoch, long beginNanos, long[] starts, lon
      * A pause of the process.
      *
      * @param fromNanos its beginning, on the clock of {@code beginNanos}
-     * @param toNanos its end
      */
     public record Pause(long fromNanos, long toNanos) {
     }

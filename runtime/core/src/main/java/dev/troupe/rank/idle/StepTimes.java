@@ -59,7 +59,6 @@ public record StepTimes(long step, Rows rows, List<RankTimes> ranks, List<String
     /**
      * The rows of a plan, with the place of every action.
      *
-     * @param plan the plan of one pipeline
      * @param data number of pipelines, D
      * @param tensor number of ranks that share a stage, T
      * @param places the place of each action; for an action that each replica of a stage does once in a step, the place in
@@ -130,7 +129,6 @@ public record StepTimes(long step, Rows rows, List<RankTimes> ranks, List<String
         return previousEndNanos == 0 ? beginNanos() : Math.min(previousEndNanos, beginNanos());
     }
 
-    /** Returns the end of the last action of the step. */
     public long endNanos() {
         long end = beginNanos();
         for (RankTimes times : ranks) {

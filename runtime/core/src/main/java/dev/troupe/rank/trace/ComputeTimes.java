@@ -48,7 +48,6 @@ public final class ComputeTimes {
         }
     }
 
-    /** Returns and clears the times of a pass. */
     public List<StageTime> take(Pass pass) {
         if (trace.isOfDevice()) {
             trace.computed((action, taken) -> add(pass, action, taken));

@@ -50,10 +50,6 @@ public final class RankTrace {
     private int doing = -1;
     private long beginNanos;
 
-    /**
-     * @param row the rank's row of a training step
-     * @param pauses the pauses of this process
-     */
     public RankTrace(int rank, int epoch, List<Action> row, Pauses pauses, Engine engine) {
         this.rank = rank;
         this.epoch = epoch;

@@ -30,11 +30,7 @@ public final class StepTraces {
         this.ranks = new RankTimes[rows.plan().rankCount() * rows.ranksPerPlace()];
     }
 
-    /**
-     * Begins a step, or begins it again if ranks repeat it.
-     *
-     * @param nowNanos the coordinator's clock
-     */
+    /** Begins a step, or begins it again if ranks repeat it. */
     public void begins(long number, long nowNanos) {
         if (number != begun) {
             begun = number;
@@ -45,8 +41,6 @@ public final class StepTraces {
     /**
      * Adds the times of a rank that has done its row of a step. If the rank's clock is not known yet, the times are used
      * only if they lie between the beginning of the step and now. Then both clocks are one, as for processes of one machine.
-     *
-     * @param nowNanos the coordinator's clock
      */
     public void traced(long ofStep, RankTimes times, long nowNanos) {
         if (ofStep != step) {
@@ -81,11 +75,7 @@ public final class StepTraces {
         endOfStep = -1;
     }
 
-    /**
-     * Commits a step; returns its times, if every rank has reported them.
-     *
-     * @param nodes the node of each rank
-     */
+    /** Commits a step; returns its times, if every rank has reported them. */
     public Optional<StepTimes> committed(long ofStep, List<String> nodes) {
         if (ofStep != step || Arrays.asList(ranks).contains(null)) {
             endOfStep = -1;

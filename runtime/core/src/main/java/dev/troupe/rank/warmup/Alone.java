@@ -10,7 +10,6 @@ import dev.troupe.stage.Stage;
 /**
  * The side of a rank that warms up alone. Every receive succeeds at once with arbitrary content; every send is dropped.
  *
- * @param stage the only stage of the rank
  * @param length tokens of a sequence of the run
  */
 record Alone(int rank, Stage stage, int length, MicrobatchRows rows) implements RankSide {

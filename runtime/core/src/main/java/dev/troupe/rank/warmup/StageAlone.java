@@ -23,10 +23,6 @@ public final class StageAlone implements AutoCloseable {
     private final Stage stage;
     private final StageOps ops;
 
-    /**
-     * @param rank a rank that has the stage
-     * @param clock the clock of the engine
-     */
     public StageAlone(TrainingPlan plan, int rank, int index, Engine engine, WorkClock clock) {
         WarmUpGroups groups = new WarmUpGroups(plan.ranks());
         Optional<CollectiveGroup> tensor = groups.join(GroupKind.TENSOR, rank, 0);

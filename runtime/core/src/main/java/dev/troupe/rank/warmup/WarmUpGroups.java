@@ -13,8 +13,6 @@ import java.util.Optional;
 
 /**
  * The process groups of a run with one member present: a collective returns at once, without the contributions of others.
- *
- * @param ranks the members of each group
  */
 public record WarmUpGroups(ParallelLayout ranks) implements RankGroups {
     @Override

@@ -28,7 +28,6 @@ public final class NodeActor extends AbstractBehavior<NodeActor.Command> {
     /**
      * The order to host the ranks of this node.
      *
-     * @param term the term of the coordinator
      * @param coordinator the coordinator that gives the order; the node watches for its end
      */
     record HostRanks(int term, NodeEvent.HostRanks order,

@@ -11,7 +11,6 @@ import org.apache.pekko.actor.typed.Terminated;
 sealed interface NodeRun permits NodeRun.NotOpen, HostedRun {
     void perform(NodeCommand.OfRun command);
 
-    /** Returns the event of the end of an actor of the run. */
     NodeEvent ended(Terminated signal);
 
     /** Closes the transport, and ends all groups: no rank waits for another. */

@@ -17,7 +17,6 @@ import java.util.function.Supplier;
 /**
  * The identity and the resources of a {@link NodeActor}.
  *
- * @param name its name in the run
  * @param keys the properties that must be the same on all nodes of a run, by name: version, plan, configuration
  * @param patience maximum wait for ranks to host
  * @param stepsPerPass steps from one commit to the next
@@ -40,7 +39,6 @@ public record NodeSetup(String name, Map<String, String> keys, Duration patience
     public record Reports(RunPosition position, Consumer<RunOutcome> ended, Optional<Consumer<String>> lost) {
     }
 
-    /** Returns the same setup with a task after the release. */
     public NodeSetup afterRelease(Runnable task) {
         return new NodeSetup(name, keys, patience, stepsPerPass, neighbours, warmUp, context, transport, () -> {
             release.run();

@@ -36,9 +36,6 @@ final class StageActor extends AbstractBehavior<StageActor.Command> {
     /**
      * The order to add weights and optimizer state to the rank's part of a checkpoint. It goes from stage to stage of the
      * rank; the last one writes the file. The rank computes nothing meanwhile.
-     *
-     * @param parts of the earlier stages
-     * @param rest the later stages
      */
     record WriteCheckpoint(long stepsDone, List<TensorPart> parts, List<ActorRef<Command>> rest) implements Command {
         WriteCheckpoint {

@@ -78,7 +78,6 @@ final class TensorParallelGroup extends AbstractBehavior<TensorParallelGroup.Com
      * Starts the ranks of a group.
      *
      * @param members the tensor-parallel ranks of one place, in their order; may be one rank
-     * @param node the node of the group
      * @param position records the exceptions of its ranks
      */
     static Behavior<Command> create(List<HostedRank> members, ActorRef<TrainingCoordinator.Command> coordinator,

@@ -47,7 +47,6 @@ public final class TrainingCoordinator extends AbstractBehavior<TrainingCoordina
      * @param receiverId the number of its process as a receiver of copies; 0 if it receives none
      * @param term the term of the latest coordinator that it knows; 0: none
      * @param report its report on the run if the earlier coordinator was lost, repeated until it is received
-     * @param warmUp progress of the warm-up of its kernels
      */
     record NodeJoined(ActorRef<NodeActor.Command> node, String name, Map<String, String> keys, int receiverId, int term,
             Optional<NodeReport> report, WarmUpReport warmUp) implements Command {

@@ -37,7 +37,6 @@ final class ManagementPort {
     /**
      * Opens the port until the actor system ends, with HTTPS if the cluster has certificates.
      *
-     * @param page the routes of the run's page
      * @throws IOException if the port is taken
      */
     static void open(ActorSystem system, ClusterSpec cluster, NodeSpec self, Routes page)

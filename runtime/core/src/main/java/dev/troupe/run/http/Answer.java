@@ -4,11 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import java.nio.charset.StandardCharsets;
 
-/**
- * The answer to an HTTP request.
- *
- * @param type media type of the body
- */
+/** The answer to an HTTP request. */
 public record Answer(int status, String type, byte[] body) {
     public static final String JSON = "application/json";
 

@@ -119,7 +119,6 @@ public final class PageServer implements AutoCloseable {
         return page;
     }
 
-    /** Returns the address of the page on the loopback interface. */
     public URI address() {
         return URI.create("http://127.0.0.1:" + server.getAddress().getPort() + "/");
     }

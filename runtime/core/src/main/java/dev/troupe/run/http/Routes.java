@@ -21,7 +21,6 @@ public final class Routes {
      * A request.
      *
      * @param rest the path after the resource's path; may be empty
-     * @param parameters the parameters of the query
      */
     public record Question(String rest, Map<String, String> parameters) {
         public Question {

@@ -5,7 +5,6 @@ import java.util.List;
 /**
  * The steps of a run that another process reported before this one took over.
  *
- * @param committed the number of steps in the run's records
  * @param seconds their recorded times, in order
  */
 public record EarlierSteps(long committed, List<Double> seconds) {

@@ -58,7 +58,6 @@ public sealed interface RunNews {
     /**
      * The line of an event.
      *
-     * @param kind its name in the file
      * @param stepsDone steps that were committed by then
      * @param ranks the ranks concerned; empty if all are, or none in particular
      * @param sentence the event as text

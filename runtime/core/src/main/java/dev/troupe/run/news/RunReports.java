@@ -131,8 +131,6 @@ public final class RunReports {
     /**
      * Reports the committed steps of a pass, each with an equal part of its time. The times of the whole pass are reported
      * before the first step.
-     *
-     * @param hosts the node of each rank
      */
     public void committed(List<StepResult> results, List<String> hosts) {
         if (results.getFirst().step() <= lastStep) {
@@ -176,12 +174,7 @@ public final class RunReports {
         pace.onJoined(stepsDone, epoch, node).ifPresent(this::report);
     }
 
-    /**
-     * Reports the loss of a node.
-     *
-     * @param present the remaining nodes
-     * @param hosts the node of each rank
-     */
+    /** Reports the loss of a node. */
     public void nodeGone(long stepsDone, String node, Collection<String> present, List<String> hosts) {
         EventLog.ofRun(epoch, stepsDone, "node " + node + " is gone");
         if (started && !hosts.contains(node)) {

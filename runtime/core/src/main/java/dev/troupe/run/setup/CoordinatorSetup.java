@@ -31,7 +31,6 @@ import java.util.function.Supplier;
  * The setup of the coordinator of a run.
  *
  * @param settings the steps, checkpoints and limits of the run
- * @param roster the nodes of the run
  * @param term the term of the coordinator, above 0: of two coordinators of a run the later one has the higher term
  * @param present supplies all known nodes, joined or not
  * @param outcome completed when the run is over
@@ -42,7 +41,6 @@ public record CoordinatorSetup(RunSettings settings, TrainingPlan plan, Roster r
     /**
      * The files of the run.
      *
-     * @param directory the directory of the run
      * @param found step numbers of the checkpoints that were in the directory at the start, damaged ones included
      * @param checkpointInterval the maximum age of the last checkpoint; zero: unlimited
      */
@@ -76,7 +74,6 @@ public record CoordinatorSetup(RunSettings settings, TrainingPlan plan, Roster r
      * @param earlier the steps that another process reported before
      * @param places the text for the outputs of a step
      * @param expectation the predicted times of stages, for stragglers that were slow from the first step
-     * @param lengths the lengths of the microbatches of each step
      */
     public record Reporting(RunListener listener, EarlierSteps earlier, OutputPlace places,
             StragglerWatch.Expectation expectation, StepTimes.Lengths lengths) {

@@ -8,7 +8,6 @@ public sealed interface CheckpointEvent {
     /**
      * The run wants a checkpoint of its last commit.
      *
-     * @param lossScale the scale of the next step
      * @param hosts for each rank the node with its snapshot
      */
     record Wanted(CheckpointAttempt attempt, LossScale lossScale, List<String> hosts) implements CheckpointEvent {

@@ -3,8 +3,6 @@ package dev.troupe.protocol.checkpoint;
 /**
  * One file of a checkpoint, as its writer left it.
  *
- * @param file its name in the checkpoint's directory
- * @param byteCount its size
  * @param sha256 its checksum, in hexadecimal
  */
 public record CheckpointPart(String file, long byteCount, String sha256) {

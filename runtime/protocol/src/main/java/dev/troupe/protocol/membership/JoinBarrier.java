@@ -97,7 +97,6 @@ public final class JoinBarrier {
         return ofRanks().mapToDouble(WarmUpReport::seconds).max().orElse(0);
     }
 
-    /** Returns the time of the longest kernel of any node. */
     public long longestKernelNanos() {
         return warmUps.values().stream().mapToLong(WarmUpReport::longestKernelNanos).max().orElse(0);
     }

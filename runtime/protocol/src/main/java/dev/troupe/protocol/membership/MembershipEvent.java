@@ -16,10 +16,8 @@ public sealed interface MembershipEvent<N> {
      *
      * @param isLocal whether the node is in the coordinator's own process, so that it counts as a member at once
      * @param receiverId the number of the stream on which the node receives copies of snapshots; 0 for none
-     * @param keys its compatibility keys
      * @param term the latest term that the node has received; 0 for none
      * @param report its report on the run, if it took part under a lost coordinator
-     * @param warmUp the progress of its kernels
      */
     record Joined<N>(N node, String name, boolean isLocal, int receiverId, Map<String, String> keys, int term,
             Optional<NodeReport> report,

@@ -33,10 +33,7 @@ public sealed interface NodeEvent {
     /**
      * Host the ranks that live on this node.
      *
-     * @param epoch the epoch of the run
-     * @param hosts the node of each rank
      * @param since for each node that has gained or lost ranks, the epoch of the last change
-     * @param directory the directory of the run
      */
     record HostRanks(int epoch, List<String> hosts, Map<String, Integer> since, String directory) implements Order {
         public HostRanks {
@@ -120,7 +117,6 @@ public sealed interface NodeEvent {
      * The directory of the run is open.
      *
      * @param firstStep the steps done by the weights from which the run starts
-     * @param tensorGroups the ranks of each tensor-parallel group
      * @param kept the node's snapshots; empty for a run that keeps none
      * @param warmsUp whether a node without ranks warms up
      */
@@ -136,11 +132,7 @@ public sealed interface NodeEvent {
     record CopyArrived(int rank, long stepsDone) implements NodeEvent {
     }
 
-    /**
-     * A coordinator has ended.
-     *
-     * @param wasHere whether it was in this process
-     */
+    /** A coordinator has ended. */
     record CoordinatorLost(int term, boolean wasHere) implements NodeEvent {
     }
 

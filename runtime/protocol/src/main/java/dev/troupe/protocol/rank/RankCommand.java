@@ -28,7 +28,6 @@ public sealed interface RankCommand {
      * Report to the coordinator that the rank is ready in an epoch, with the messages that it has received.
      *
      * @param pass the number of the pass in progress, or of the last one; -1 for none
-     * @param received its completed receives
      */
     record ReportEpochReady(int epoch, long pass, List<Action> received) implements RankCommand {
         public ReportEpochReady {

@@ -25,11 +25,7 @@ public sealed interface RankEvent {
     record ActionDone(Action action) implements RankEvent {
     }
 
-    /**
-     * The coordinator has decided a step from its global norm, so the optimizer may step.
-     *
-     * @param stepInRow the step's index in the row
-     */
+    /** The coordinator has decided a step from its global norm, so the optimizer may step. */
     record UpdateRequested(int stepInRow) implements RankEvent {
         /** Creates the request for the first step of a row. */
         public UpdateRequested() {

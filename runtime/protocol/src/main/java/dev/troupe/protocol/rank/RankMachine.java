@@ -44,7 +44,6 @@ public final class RankMachine {
     /**
      * @param rank this rank, for error messages
      * @param term the term of the coordinator under which the rank was started
-     * @param trainingRow its row of the lowered training plan
      * @param validationRow its row of the lowered forward-only plan
      */
     public RankMachine(int rank, int term, RankRow trainingRow, RankRow validationRow) {

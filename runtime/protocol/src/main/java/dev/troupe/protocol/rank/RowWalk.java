@@ -134,7 +134,6 @@ public final class RowWalk {
         return row.subList(first, position);
     }
 
-    /** Returns whether an action is the one in progress. */
     public boolean isDoing(Action action) {
         return action.equals(ordered.peekFirst());
     }
@@ -169,7 +168,6 @@ public final class RowWalk {
         decided++;
     }
 
-    /** Returns the number of steps of the row with a decided update. */
     public int decidedSteps() {
         return decided;
     }

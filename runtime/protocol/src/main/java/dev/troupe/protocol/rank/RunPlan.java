@@ -138,7 +138,6 @@ public interface RunPlan {
         return training().plan().peer(message);
     }
 
-    /** Returns the message of a send or receive of a rank. */
     default MessageKey keyOf(int rank, Action message) {
         return new MessageKey(edgeOf(rank, message),
                 message.microbatch() == Action.WHOLE_STEP ? ONLY_MESSAGE : message.microbatch());
@@ -148,7 +147,6 @@ public interface RunPlan {
         return new RankMessages(this, rank);
     }
 
-    /** Returns the edge of a send or receive of a rank. */
     default Edge edgeOf(int rank, Action message) {
         MessageKind kind = switch (message.kind()) {
             case SEND_F, RECV_F -> MessageKind.ACTIVATION;

@@ -24,12 +24,7 @@ public final class ReplicaTable {
         /** No node keeps copies. */
         Buddies NONE = (_, _) -> Map.of();
 
-        /**
-         * Returns the buddy of each node with ranks; nodes without a buddy are left out.
-         *
-         * @param hosts the node of each rank
-         * @param present the nodes of the cluster
-         */
+        /** Returns the buddy of each node with ranks; nodes without a buddy are left out. */
         Map<String, String> of(List<String> hosts, Set<String> present);
     }
 

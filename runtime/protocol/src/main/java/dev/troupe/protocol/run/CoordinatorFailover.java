@@ -25,7 +25,6 @@ public record CoordinatorFailover(int epoch, Commit commit, Optional<Commit> bef
     /**
      * Returns the failover; empty if the state of some rank is lost.
      *
-     * @param byNode the report of each present node
      * @param first the commit from which the run started; every node can create its state
      * @param stepsPerPass steps from one commit to the next
      * @return empty if the state of some rank is lost

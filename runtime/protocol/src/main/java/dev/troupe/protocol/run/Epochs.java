@@ -43,7 +43,6 @@ final class Epochs {
         return allRanks;
     }
 
-    /** Returns the current incarnation of a rank. */
     Incarnation last(int rank) {
         return restarts.last(rank);
     }

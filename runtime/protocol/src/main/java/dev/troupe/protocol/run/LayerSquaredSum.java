@@ -7,7 +7,6 @@ package dev.troupe.protocol.run;
  * @param block its number in the model, in the order of the pipeline
  * @param part 0 for the whole block or its first parameters; in a block that two stages share, the number of a later
  *     parameter in the block
- * @param squaredSum sum of the squares of the gradients
  */
 public record LayerSquaredSum(int block, int part, double squaredSum) {
 }

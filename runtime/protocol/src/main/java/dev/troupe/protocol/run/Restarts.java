@@ -25,7 +25,6 @@ final class Restarts {
         return new Incarnation(rank, startedIn[rank], term);
     }
 
-    /** Returns whether an incarnation is the current one of its rank. */
     boolean isCurrent(Incarnation from) {
         return from.equals(last(from.rank()));
     }

@@ -52,7 +52,6 @@ final class RunCheckpoints {
         isEnding = true;
     }
 
-    /** Returns whether the run ends at the last commit. */
     boolean isLast() {
         return isLast(step.stepsDone());
     }

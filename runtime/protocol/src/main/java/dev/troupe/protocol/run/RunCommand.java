@@ -74,7 +74,6 @@ public sealed interface RunCommand {
      * Order every node to begin an epoch after a failure, and to restart these ranks with the weights of a commit. Each rank
      * answers {@link RunEvent.EpochReady}.
      *
-     * @param stepsDone the steps done of the commit
      * @param reason the failure, in a sentence
      * @param hosts the node of each rank from now on
      * @param since for each node that has gained or lost ranks, the epoch of the change
@@ -91,7 +90,6 @@ public sealed interface RunCommand {
     /**
      * Order every node to copy its ranks' snapshots to other nodes; the snapshots of a commit at once.
      *
-     * @param stepsDone the steps done of the commit
      * @param buddies for each rank the node that keeps its copies; empty text for none
      */
     record KeepCopies(long stepsDone, List<String> buddies) implements RunCommand {

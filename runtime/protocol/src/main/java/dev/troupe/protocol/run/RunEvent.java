@@ -114,7 +114,6 @@ public sealed interface RunEvent {
      * A message is lost that ranks wait for.
      *
      * @param epoch the epoch in which it was lost; in a later epoch it is sent again anyway
-     * @param reason a sentence
      */
     record MessageLost(int epoch, String reason) implements RunEvent {
     }

@@ -126,7 +126,6 @@ public final class RunMachine {
         return epochs.present();
     }
 
-    /** Returns the current incarnation of a rank. */
     public Incarnation incarnation(int rank) {
         return epochs.last(rank);
     }

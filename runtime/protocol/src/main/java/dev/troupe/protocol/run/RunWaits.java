@@ -40,7 +40,6 @@ record RunWaits(RunPhase phase, Pass pass, BitSet answered, Epochs epochs, StepP
         };
     }
 
-    /** Returns whether the phase waits for nothing. */
     boolean isOver() {
         return switch (phase) {
             case TRAINING -> step.isMeasured(pass) && copiesOf().isEmpty() && !checkpoints.holdsUpUpdate();

@@ -119,7 +119,6 @@ final class StepProgress {
         return of(next(pass)).has(rank);
     }
 
-    /** Returns whether every rank has measured it. */
     boolean isMeasured(Pass pass) {
         return of(next(pass)).rankCount() == settings.rankCount();
     }
@@ -132,7 +131,6 @@ final class StepProgress {
         return measured.computeIfAbsent(step, _ -> new PassMeasures());
     }
 
-    /** Returns whether the first undecided step is the last of its pass. */
     boolean isLastOfPass() {
         return decided.size() == settings.stepsPerPass() - 1;
     }
@@ -172,7 +170,6 @@ final class StepProgress {
         return scale.factor();
     }
 
-    /** Returns the update of the last decided step. */
     WeightUpdate update() {
         return decided.getLast().update();
     }

@@ -26,8 +26,6 @@ final class NodeFailure {
     private boolean isSurvived;
 
     /**
-     * @param process the process that has ended
-     * @param sinceNanos the time of its end
      * @param stepsBefore the most committed steps of any answer before it
      */
     NodeFailure(SupervisedProcess process, SupervisorEvent.NodeEnded end, long sinceNanos, long stepsBefore) {

@@ -41,8 +41,6 @@ public sealed interface SupervisorCommand {
     /**
      * End the living processes, since the run is over on this machine; report the end of each, and then {@link
      * SupervisorEvent.AllEnded}.
-     *
-     * @param kills whether the processes are killed
      */
     record End(boolean kills) implements SupervisorCommand {
     }

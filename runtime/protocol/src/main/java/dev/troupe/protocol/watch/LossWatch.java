@@ -26,8 +26,6 @@ public final class LossWatch {
      * A spike.
      *
      * @param usual the median of the steps before it
-     * @param microbatch the microbatch with the highest loss
-     * @param highest its loss
      * @param block the block, or the embedding (0) or the head, with the gradient norm that has grown most against its
      *     median
      * @param growth the ratio of that norm to its median

@@ -8,14 +8,9 @@ import java.util.Optional;
 /**
  * A notice for the user about the speed or the loss of a run.
  *
- * @param kind the subject
  * @param stepsDone the committed steps at the time of the notice
- * @param epoch the epoch of the run
  * @param node the node concerned; empty text for none
- * @param ranks the ranks concerned
- * @param stages the stages concerned
  * @param times the factor by which a time or a loss is higher
- * @param sentence the notice in words
  */
 public record Notice(Kind kind, long stepsDone, int epoch, String node, List<Integer> ranks, List<Integer> stages,
         double times, String sentence) {

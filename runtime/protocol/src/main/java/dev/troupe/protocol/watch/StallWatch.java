@@ -29,7 +29,6 @@ public final class StallWatch {
      * A stall, with the status of all ranks.
      *
      * @param rank the rank at fault; empty if all wait
-     * @param sentence the stall in words
      * @param ranks the last status of every rank that has answered, by rank
      */
     public record Stall(OptionalInt rank, String sentence, List<Standstill> ranks) {

@@ -122,7 +122,6 @@ public final class StragglerWatch {
     /**
      * Records a committed step in which nothing was repeated.
      *
-     * @param nodes the node of each rank
      * @param times the computing times of each rank; a rank without times is skipped
      * @return the notices, mostly none
      */

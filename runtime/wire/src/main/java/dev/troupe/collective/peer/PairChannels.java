@@ -12,7 +12,6 @@ public interface PairChannels {
      * Returns the channel, such as {@code aeron:ipc} within one media driver, and {@code aeron:udp?endpoint=host:port} of
      * the receiver otherwise. Frames between machines have the same size for all pairs.
      *
-     * @param from the sender
      * @param to the receiver, another member
      */
     String channel(int from, int to);

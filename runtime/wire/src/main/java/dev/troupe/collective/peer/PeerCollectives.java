@@ -68,7 +68,6 @@ public final class PeerCollectives implements AutoCloseable {
      *
      * @param number the number of the group, unique among the groups of the members' drivers
      * @param epoch the epoch of the member, at least 0
-     * @param channels the channels between members
      * @throws CollectiveException if a channel cannot be opened
      */
     public CollectiveGroup join(Membership membership, int number, int member, int epoch, PairChannels channels) {

@@ -114,7 +114,6 @@ final class Ways implements AutoCloseable {
         this.mostPayload = areAllConnected && pairs > 0 ? CONNECTION_PAYLOAD : mostPayload(size, byChannel.values());
     }
 
-    /** Returns the number of the line of two members. */
     private static long number(int group, int member, int other) {
         return ((long) group << MEMBER_BITS | Math.min(member, other)) << MEMBER_BITS | Math.max(member, other);
     }

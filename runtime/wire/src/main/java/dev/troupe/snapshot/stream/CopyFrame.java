@@ -90,7 +90,6 @@ final class CopyFrame {
         return copy.total();
     }
 
-    /** Returns the offset of the part in the whole. */
     long offset() {
         return copy.partOffset();
     }

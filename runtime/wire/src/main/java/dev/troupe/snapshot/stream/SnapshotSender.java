@@ -43,7 +43,6 @@ final class SnapshotSender implements AutoCloseable {
 
     /**
      * @param ownReceiverId the number under which this process receives copies
-     * @param receiverId the number of the receiving process
      * @param sharesMemory whether the receiver is on the same machine, so that it may map a snapshot's memory
      */
     SnapshotSender(int self, int ownReceiverId, int receiverId, FrameWay way, CopyStore snapshots,
@@ -79,7 +78,6 @@ final class SnapshotSender implements AutoCloseable {
         offer(offered.rank(), offered.stage(), offered.stepsDone());
     }
 
-    /** Returns whether the way leads to the process with this number. */
     boolean leadsTo(int itsReceiverId) {
         return receiverId == itsReceiverId;
     }

@@ -52,7 +52,6 @@ public final class StreamedCopies implements SnapshotCopies {
      *
      * @param nodes this node, and the channels between nodes; the places of ranks do not matter
      * @param settings the settings of the transport; copies from other machines arrive by its network
-     * @param driverDirectory the directory of the media driver of this node
      * @param connections the connections of this node, closed by their owner; empty if streams lead to other machines too
      * @param snapshots the store of sent and received snapshots, closed after this object
      * @throws TransportException if no driver runs, or a channel cannot be opened; no files remain

@@ -39,7 +39,6 @@ public final class ReceivingRing<P> {
         this.positions = new RingPositions(note.position(), memory.byteCount());
     }
 
-    /** Returns the positions of the reader. */
     public RingPositions positions() {
         return positions;
     }
@@ -80,7 +79,6 @@ public final class ReceivingRing<P> {
         return !arriving.isEmpty();
     }
 
-    /** Returns whether the writer's process has refused the ring. */
     boolean isRefused() {
         return !isUsed && note.isRefused();
     }

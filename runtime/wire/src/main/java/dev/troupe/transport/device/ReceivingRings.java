@@ -67,7 +67,6 @@ public final class ReceivingRings<P> {
         return number < rings.size() ? rings.get(number) : null;
     }
 
-    /** Returns whether a copy is in progress. */
     public boolean isBusy() {
         for (int number = 0; number < rings.size(); number++) {
             if (rings.get(number) != null && rings.get(number).isBusy()) {

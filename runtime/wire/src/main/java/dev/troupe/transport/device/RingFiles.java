@@ -9,7 +9,6 @@ import java.nio.file.Path;
  * @param streamId the stream's id, which differs for each incarnation of its two processes
  */
 public record RingFiles(Path directory, int streamId) {
-    /** Returns the file of a pair of ranks. */
     Path of(int fromRank, int toRank) {
         return directory.resolve(streamId + "." + fromRank + "." + toRank + ".device");
     }

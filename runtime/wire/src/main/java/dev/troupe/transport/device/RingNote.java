@@ -49,11 +49,7 @@ final class RingNote implements AutoCloseable {
         }
     }
 
-    /**
-     * Writes the note of a ring.
-     *
-     * @param number the ring's number within its stream
-     */
+    /** Writes the note of a ring. */
     static RingNote write(Path file, int number, byte[] handle) throws IOException {
         Files.createDirectories(file.getParent());
         Path draft = file.resolveSibling(file.getFileName() + ".draft"); // nobody opens half a note

@@ -35,11 +35,7 @@ public final class SendingRings<M> {
         this.pieceBytes = pieceBytes;
     }
 
-    /**
-     * Returns the ring of a pair of ranks; empty if its payloads go through the host.
-     *
-     * @param engine the sender's engine
-     */
+    /** Returns the ring of a pair of ranks; empty if its payloads go through the host. */
     public Optional<SendingRing<M>> of(int fromRank, int toRank, Engine engine) {
         long pair = RingFiles.pair(fromRank, toRank);
         Optional<SendingRing<M>> known = rings.get(pair);

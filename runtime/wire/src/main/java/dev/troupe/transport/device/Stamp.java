@@ -19,7 +19,6 @@ public final class Stamp {
         return Long.MIN_VALUE | (long) number << POSITION_BITS | end / RingPositions.UNIT_BYTES & POSITION;
     }
 
-    /** Returns whether a reserved value is a stamp. */
     public static boolean isStamp(long value) {
         return value < 0;
     }

@@ -20,7 +20,6 @@ public final class SharedDriver implements AutoCloseable {
      *
      * @param nodes the maps of the nodes that will use it
      * @param otherBytes the bytes that other uses of the nodes need
-     * @param settings the settings of the nodes
      * @throws dev.troupe.transport.TransportException if the directory is in use or has too little space, or the driver does
      *     not start; no files remain
      */

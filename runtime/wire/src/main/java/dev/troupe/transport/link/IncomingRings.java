@@ -76,7 +76,6 @@ final class IncomingRings implements Link.Incoming {
 
     /**
      * @param files gives the file of the sender's ring in shared memory, by the session of its stream
-     * @param devices the rings in the memory of devices
      */
     IncomingRings(int node, Subscription subscription, IntFunction<Path> files,
             ReceivingRings<Landing> devices, RetiredRings retired) {

@@ -125,7 +125,6 @@ public final class LinkTransport implements Transport {
         }
     }
 
-    /** Returns the id of the stream of this process to itself. */
     int ownStreamId() {
         return ownStreamId;
     }

@@ -189,7 +189,6 @@ final class Links implements AutoCloseable {
         return fromNode == toNode ? ownStreamId() : StreamIds.ofNodes(fromNode, toNode, nodes.nodeCount(), since);
     }
 
-    /** Returns the id of the stream of this process to itself. */
     int ownStreamId() {
         return StreamIds.ofProcess(aeron.clientId());
     }

@@ -90,7 +90,6 @@ final class Arrived {
         return in.getLong(at);
     }
 
-    /** Returns the buffer's memory. */
     DirectBuffer bytes() {
         return bytes;
     }

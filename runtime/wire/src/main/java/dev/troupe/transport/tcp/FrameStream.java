@@ -70,7 +70,6 @@ public final class FrameStream implements AutoCloseable {
     /**
      * Creates the stream of an established connection.
      *
-     * @param rest the rest of the stream's thread
      * @param written the frames written to earlier connections of the line
      * @param read the frames read from earlier connections of the line
      */
@@ -125,7 +124,6 @@ public final class FrameStream implements AutoCloseable {
         return at;
     }
 
-    /** Returns the memory of the current frame. */
     public MutableDirectBuffer buffer() {
         return outBytes;
     }

@@ -58,7 +58,6 @@ public final class Line implements FrameWay, Connections.End {
      * Creates a line, and requests its connection.
      *
      * @param since the epoch of the request, the same at both ends
-     * @param rest the rest of the line's thread
      * @param maxPayload the most bytes of a payload, at most {@link FrameStream#MOST_PAYLOAD}
      * @param isSealed whether headers end with {@link FrameStream#SEAL_BYTES} free bytes for a checksum
      */

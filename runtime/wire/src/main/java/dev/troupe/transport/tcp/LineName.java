@@ -5,7 +5,6 @@ import java.util.Objects;
 /**
  * The name of a line between this node and another; the other end has the same name with this node.
  *
- * @param purpose its use
  * @param number distinguishes lines of one purpose between two nodes
  */
 public record LineName(int node, Purpose purpose, long number) {

@@ -49,7 +49,6 @@ public final class WholeFrame implements FrameReader {
     /**
      * Creates the memory of a frame.
      *
-     * @param headerBytes the size of every header
      * @param mostPayload the largest payload in bytes
      */
     public WholeFrame(int headerBytes, int mostPayload, Losses losses, Place place) {
@@ -84,7 +83,6 @@ public final class WholeFrame implements FrameReader {
         return buffer;
     }
 
-    /** Returns the memory of {@link #buffer}. */
     public MemorySegment memory() {
         return memory;
     }

@@ -14,10 +14,8 @@ import java.util.concurrent.locks.LockSupport;
  * The first message of each side of a connection; all numbers big-endian.
  *
  * @param addresses a hash of all nodes' addresses, so that clusters do not mix
- * @param from the sending node
  * @param to the node that the sender expects at the other end
  * @param purpose the code of the line's use
- * @param number the number of the line
  * @param since the epoch of the request for the line; another epoch means an obsolete end, or one that is ahead
  */
 record WireHello(int addresses, int from, int to, int purpose, long number, int since) {
@@ -40,7 +38,6 @@ record WireHello(int addresses, int from, int to, int purpose, long number, int 
         return new WireHello(addresses, to, from, purpose, number, since);
     }
 
-    /** Returns this hello with another epoch. */
     WireHello of(int epoch) {
         return new WireHello(addresses, from, to, purpose, number, epoch);
     }

@@ -50,7 +50,6 @@ public interface FrameWay extends AutoCloseable {
     /** Takes the claimed frame back. */
     void abort();
 
-    /** Returns whether a committed frame is incomplete. */
     default boolean isWriting() {
         return false;
     }
@@ -82,7 +81,6 @@ public interface FrameWay extends AutoCloseable {
 
     boolean isConnected();
 
-    /** Returns whether the way is closed for ever. */
     boolean isClosed();
 
     /** Returns the number of the connection, which changes if frames may have been lost. */

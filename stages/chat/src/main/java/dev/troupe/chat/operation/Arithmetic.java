@@ -128,7 +128,6 @@ public final class Arithmetic {
         };
     }
 
-    /** Returns the float nearest to a quotient. */
     private static Object quotient(BigInteger left, BigInteger right) {
         double one = left.doubleValue();
         double other = right.doubleValue();

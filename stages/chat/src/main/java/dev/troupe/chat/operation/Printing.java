@@ -24,7 +24,6 @@ public final class Printing {
     private Printing() {
     }
 
-    /** Returns the text of <code>{{ value }}</code>. */
     public static String printed(Object value) {
         return switch (value) {
             case String text -> text;

@@ -34,7 +34,6 @@ final class Analysis {
     /**
      * The place of statements.
      *
-     * @param symbols the names there
      * @param isConditional whether they are inside an {@code if}, so that an unknown filter is an error only when it is used
      * @param isInLoop whether they can leave a loop
      * @param isBelowLoop whether a loop is around them, perhaps with a macro between

@@ -17,10 +17,7 @@ import java.util.Map;
 /**
  * A macro, or the body of a call, with the variables around it.
  *
- * @param renderer runs its body
- * @param depth the depth of calls
  * @param shape the macro as it was read
- * @param around the variables around it
  */
 record Macro(Renderer renderer, Depth depth, MacroShape shape, Scope around) implements Callable {
     private static final String CALLER = "caller";

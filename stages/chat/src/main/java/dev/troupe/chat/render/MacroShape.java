@@ -8,7 +8,6 @@ import java.util.List;
  * The definition of a macro, or of the body of a call.
  *
  * @param name the name of the macro; {@code null} for the body of a call
- * @param symbols the names of its body
  * @param takesCaller whether it reads {@code caller}
  * @param takesNamed whether it reads {@code kwargs}
  * @param takesMore whether it reads {@code varargs}

@@ -29,7 +29,6 @@ final class Scope {
         return new Scope(symbols, null, chat);
     }
 
-    /** Returns the variables of a part of this one. */
     Scope inside(Symbols inner) {
         return new Scope(inner, this, chat);
     }

@@ -134,7 +134,6 @@ public sealed interface Expression {
      * The arguments of a call.
      *
      * @param positional those without a name
-     * @param named those with a name
      * @param more the expression after {@code *}, or null
      * @param moreNamed the expression after {@code **}, or null
      */

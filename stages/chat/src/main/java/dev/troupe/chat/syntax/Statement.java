@@ -4,7 +4,6 @@ import java.util.List;
 
 /** A part of a template: text, a value that is printed, or a statement between {@code {%} and {@code %}}. */
 public sealed interface Statement {
-    /** Returns the line of its beginning. */
     int line();
 
     /** Text, as it is. */

@@ -10,7 +10,6 @@ import java.util.Map;
  * The arguments of a call.
  *
  * @param positional those without a name
- * @param named those with a name
  */
 public record Arguments(List<Object> positional, Map<String, Object> named) {
     public static final Arguments NONE = new Arguments(List.of(), Map.of());

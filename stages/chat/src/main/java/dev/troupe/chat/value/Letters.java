@@ -86,7 +86,6 @@ public final class Letters {
         return areAll(text, Letters::isDigit);
     }
 
-    /** Returns whether a text has characters and all pass. */
     public static boolean areAll(String text, IntPredicate test) {
         return !text.isEmpty() && text.codePoints().allMatch(test);
     }

@@ -10,7 +10,6 @@ import java.util.List;
  * @param start its first element
  * @param stop its end, excluded
  * @param step the difference between neighbouring elements
- * @param size the number of elements
  */
 public record PythonRange(BigInteger start, BigInteger stop, BigInteger step, int size) {
     /** The most elements, as in Jinja's sandbox. */

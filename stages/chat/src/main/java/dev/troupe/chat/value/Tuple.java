@@ -5,7 +5,6 @@ import java.util.List;
 /**
  * Python's tuple.
  *
- * @param items its elements
  * @param isGroup whether the filter {@code groupby} made it, so that its elements have the names {@code grouper} and
  *     {@code list} too
  */

@@ -9,7 +9,6 @@ public final class Types {
     private Types() {
     }
 
-    /** Returns Python's name of a value's type. */
     public static String name(Object value) {
         return switch (value) {
             case None _ -> "NoneType";

@@ -11,7 +11,6 @@ public record Undefined(String reason) {
         return new Undefined("\"" + name + "\" is undefined");
     }
 
-    /** Returns the error for a use of it. */
     public TemplateException failure() {
         return new TemplateException(reason);
     }

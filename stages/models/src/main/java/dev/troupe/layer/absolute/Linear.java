@@ -54,12 +54,10 @@ public final class Linear {
                 Stream.ofNullable(adapter).flatMap(one -> one.parameters().stream())).toList();
     }
 
-    /** Returns this rank's K. */
     int inputs() {
         return weight.shape().size(0);
     }
 
-    /** Returns this rank's M. */
     int outputs() {
         return weight.shape().size(1);
     }

@@ -54,7 +54,6 @@ public final class KeyValueCache implements AutoCloseable {
     /**
      * Copies the keys and values of neighbouring places, from {@link #length} on.
      *
-     * @param block the block's number in the model
      * @param keys [rows x W]
      * @param values [rows x W]
      * @throws IllegalArgumentException if there are fewer places
@@ -84,8 +83,6 @@ public final class KeyValueCache implements AutoCloseable {
      * Computes the attention of the block's last row to all of its places.
      *
      * @param query [1 x all heads]
-     * @param keyValueHeads the number of heads in W
-     * @param y as the query
      */
     public void attend(int block, Tensor query, int heads, int keyValueHeads, Tensor y) {
         Rows rows = blocks.get(block);

@@ -7,7 +7,6 @@ import java.util.Optional;
  * by {@code base^(-2i/D)}, scaled if the model is for longer sequences than it was first trained on.
  *
  * @param headSize D, even
- * @param base of the powers
  * @param scaling if there is one
  */
 public record Frequencies(int headSize, double base, Optional<Scaling> scaling) {

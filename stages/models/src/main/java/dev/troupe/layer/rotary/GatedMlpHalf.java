@@ -26,7 +26,6 @@ public final class GatedMlpHalf extends Half {
     /**
      * The parameters of the half.
      *
-     * @param norm of the stream
      * @param gate [I x C]
      * @param up [I x C]
      * @param down [C x I]

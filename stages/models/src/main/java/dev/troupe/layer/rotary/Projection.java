@@ -52,12 +52,10 @@ public final class Projection {
                 Stream.ofNullable(adapter).flatMap(one -> one.parameters().stream())).flatMap(some -> some).toList();
     }
 
-    /** Returns this rank's M. */
     int outputs() {
         return weight.shape().size(0);
     }
 
-    /** Returns this rank's K. */
     int inputs() {
         return weight.shape().size(1);
     }

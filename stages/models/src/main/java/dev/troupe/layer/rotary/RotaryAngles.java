@@ -20,7 +20,6 @@ record RotaryAngles(Tensor cosines, Tensor sines) {
                 context.constant("rotary sines", shape, () -> values(shape, f, false)));
     }
 
-    /** Returns the angles from a place on. */
     RotaryAngles from(Engine engine, int place) {
         if (place == 0) {
             return this;

@@ -39,13 +39,11 @@ public final class RotaryAttentionHalf extends Half {
      *
      * @param heads H
      * @param keyValueHeads K
-     * @param norm of the stream
      * @param queries [H D x C]
      * @param keys [K D x C]
      * @param values [K D x C]
      * @param headNorms the norms of each head of queries and of keys, each [D]; empty if the model has none
      * @param output [C x H D]
-     * @param frequencies of the positions
      */
     public record Spec(int heads, int keyValueHeads, Norm.Spec norm, Projection.Spec queries, Projection.Spec keys,
             Projection.Spec values, List<Norm.Spec> headNorms, Projection.Spec output, Frequencies frequencies) {

@@ -24,7 +24,6 @@ public abstract class RotaryFamily implements ModelFamily {
 
     protected abstract boolean biasesQueriesKeysAndValues();
 
-    /** Returns whether each head of the queries and of the keys is normalized. */
     protected abstract boolean normalizesHeads();
 
     /** Returns the size of a head if a configuration has none. */

@@ -25,7 +25,6 @@ import java.util.stream.Stream;
  * @param heads attention heads H
  * @param keyValueHeads heads with keys and values, K; divides H
  * @param mlp the second halves of the blocks
- * @param sequenceLength longest sequence that the model is for
  * @param vocabularySize tokens V
  * @param tiedEmbeddings whether the head's matrix is the token table
  * @param frequencies of the positions, with the size D of a head

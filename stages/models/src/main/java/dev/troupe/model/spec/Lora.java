@@ -68,12 +68,10 @@ public record Lora(int rank, double alpha, boolean isRankStabilized, List<String
         return values;
     }
 
-    /** Returns PEFT's name of A for a matrix. */
     public static String nameOfDown(String matrix) {
         return named(matrix, ".lora_A");
     }
 
-    /** Returns PEFT's name of B for a matrix. */
     public static String nameOfUp(String matrix) {
         return named(matrix, ".lora_B");
     }
@@ -99,7 +97,6 @@ public record Lora(int rank, double alpha, boolean isRankStabilized, List<String
      * Returns the same adapters with all targets named, in the order of the family. A target means every matrix with this
      * name, or a name that ends with it after a dot, as in PEFT.
      *
-     * @param all the possible targets
      * @param usual the default targets
      * @throws IllegalArgumentException if a target is none of them
      */

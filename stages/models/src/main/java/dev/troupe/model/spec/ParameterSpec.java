@@ -7,8 +7,6 @@ import dev.troupe.parallel.TensorSlice;
  * The declaration of a parameter. Immutable.
  *
  * @param name its name in checkpoints, unique in its model
- * @param shape of the whole tensor
- * @param init its initial values
  * @param split the share of each tensor-parallel rank
  * @param decays whether weight decay acts on it
  * @param isTrained whether a run changes it; a frozen one has no gradient and no optimizer state

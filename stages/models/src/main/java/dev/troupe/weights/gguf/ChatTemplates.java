@@ -15,8 +15,6 @@ import java.util.Optional;
 /**
  * The chat templates of a tokenizer, as llama.cpp's converter writes them: {@code default}, or the only one, under the key
  * that llama.cpp reads, and each other under its name.
- *
- * @param byName the sources
  */
 record ChatTemplates(Map<String, String> byName) {
     private static final String DEFAULT = "default";

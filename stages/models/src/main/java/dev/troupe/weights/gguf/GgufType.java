@@ -77,12 +77,10 @@ public enum GgufType {
     /** Appends a row of whole blocks to a little-endian buffer with {@link #rowBytes} left. */
     abstract void put(float[] row, ByteBuffer target);
 
-    /** Returns ggml's number of the type of a tensor. */
     int code() {
         return code;
     }
 
-    /** Returns ggml's number of a file with matrices of the type. */
     int fileCode() {
         return fileCode;
     }

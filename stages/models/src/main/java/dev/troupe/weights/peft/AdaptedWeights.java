@@ -10,8 +10,6 @@ import java.lang.foreign.MemorySegment;
 /**
  * The weights of a model with adapters: frozen ones from one source, trained ones, with the optimizer's state, from another.
  *
- * @param model the model with its adapters
- * @param base has the frozen weights
  * @param adapters has everything else
  */
 public record AdaptedWeights(ModelSpec model, WeightSource base, WeightSource adapters) implements WeightSource {

@@ -32,7 +32,6 @@ public final class MergedWeights implements WeightSource {
     /**
      * Merges adapters.
      *
-     * @param adapted the model with its adapters
      * @param source has the weights of the model and of its adapters
      */
     public MergedWeights(ModelSpec adapted, WeightSource source) {

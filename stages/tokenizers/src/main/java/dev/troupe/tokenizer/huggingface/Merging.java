@@ -21,12 +21,7 @@ final class Merging {
     private long[] heap;
     private int heapSize;
 
-    /**
-     * Begins with the ids of a word's bytes.
-     *
-     * @param merged the token of each rank
-     * @param count the number of the word's ids
-     */
+    /** Begins with the ids of a word's bytes. */
     Merging(PairTable ranks, int[] merged, int[] ids, int count) {
         this.ranks = ranks;
         this.merged = merged;

@@ -29,7 +29,6 @@ sealed interface Regex {
     record LookAhead(Regex what, boolean negative) implements Regex {
     }
 
-    /** Returns whether it can match no text at all. */
     default boolean canBeEmpty() {
         return switch (this) {
             case Repeat repeat -> repeat.least() == 0;

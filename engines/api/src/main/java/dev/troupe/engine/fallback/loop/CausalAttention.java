@@ -25,7 +25,6 @@ public final class CausalAttention {
     /**
      * Neighbouring heads in some columns of a matrix.
      *
-     * @param columns of the matrix
      * @param first the first column of the first head
      * @param sharing the number of heads of queries for each of these heads
      */

@@ -11,12 +11,7 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/**
- * The search for cuBLASLt on a machine.
- *
- * @param environment the variables of the process
- * @param root the folder of the system's folders
- */
+/** The search for cuBLASLt on a machine. */
 public record CublasSearch(Map<String, String> environment, Path root) {
     private static final List<String> SYSTEM_FOLDERS = List.of("usr/lib/x86_64-linux-gnu", "usr/lib64", "usr/lib",
             "lib64");

@@ -6,9 +6,6 @@ import dev.troupe.engine.DataType;
  * The properties of a product by which a library chooses an algorithm: {@code product [m x n] = op(left) op(right) + bias},
  * row-major.
  *
- * @param m rows of the product
- * @param n columns of the product
- * @param k terms of each sum
  * @param transposeLeft whether the left side is stored as [k x m] and not as [m x k]
  * @param transposeRight whether the right side is stored as [n x k] and not as [k x n]
  * @param operands the type of both sides: FLOAT32 or BFLOAT16

@@ -60,7 +60,6 @@ final class DriverEvents implements DeviceClock.Events {
         return answer.get(JAVA_FLOAT, 0);
     }
 
-    /** Returns an event for reuse. */
     void end(long event) {
         driver.call("end an event", () -> (int) destroy.invokeExact(event));
     }

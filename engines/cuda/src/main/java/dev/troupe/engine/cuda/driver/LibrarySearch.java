@@ -8,12 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/**
- * The search for NVIDIA's driver on a machine.
- *
- * @param environment the variables of the process
- * @param root the folder of the system's folders
- */
+/** The search for NVIDIA's driver on a machine. */
 record LibrarySearch(Map<String, String> environment, Path root) {
     private static final String LOADER_PATH = "LD_LIBRARY_PATH";
     private static final String MAPS = "proc/self/maps";

@@ -41,7 +41,6 @@ public final class KeyFile {
     /**
      * Returns the key of the run. Creates the directory and the key if they are missing.
      *
-     * @param directory of the run
      * @throws UsageException if the directory cannot be written to, or the file has no valid key
      */
     public static RunKey of(Path directory) {

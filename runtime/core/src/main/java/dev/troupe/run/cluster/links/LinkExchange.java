@@ -94,7 +94,6 @@ final class LinkExchange implements TransportListener, AutoCloseable {
         send(to, SIGNAL, number);
     }
 
-    /** Returns the number of the next signal of a node. */
     long signalOf(int from) throws InterruptedException {
         return next(from, SIGNAL);
     }

@@ -12,7 +12,6 @@ import java.nio.charset.StandardCharsets;
  * The first message of either side of a liveness connection: a magic number, the number of the process, cluster and node.
  * Names are UTF-8 after their lengths; numbers are big-endian.
  *
- * @param cluster the name of the cluster
  * @param peer the process that sends the hello
  */
 record Hello(String cluster, Peer peer) {

@@ -88,11 +88,7 @@ public final class LivenessConnections implements AutoCloseable {
         this.port = port;
     }
 
-    /**
-     * Begins to answer callers.
-     *
-     * @param uid the number of this process
-     */
+    /** Begins to answer callers. */
     public void begin(long uid, Listener receiver) {
         hello = new Hello(cluster.name(), new Peer(self.name(), uid));
         listener = receiver;

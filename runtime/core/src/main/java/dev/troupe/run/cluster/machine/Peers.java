@@ -11,11 +11,7 @@ final class Peers {
     private Peers() {
     }
 
-    /**
-     * Returns the nodes with which a node exchanges boundary tensors and gradients of tied embeddings.
-     *
-     * @param nodeOfRank the node of each rank
-     */
+    /** Returns the nodes with which a node exchanges boundary tensors and gradients of tied embeddings. */
     static Set<Integer> of(TrainingPlan plan, List<Integer> nodeOfRank, int self) {
         Set<Integer> peers = new TreeSet<>(Set.of(self));
         for (Edge edge : plan.edges()) {

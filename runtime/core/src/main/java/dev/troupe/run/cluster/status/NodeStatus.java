@@ -6,7 +6,6 @@ import java.util.Optional;
 /**
  * The status of a node.
  *
- * @param epoch the incarnation of the pipeline
  * @param progress the progress of the run; only the coordinator's node knows it
  * @param awaited the missing nodes without which the run cannot begin; only the coordinator's node knows them
  */
@@ -24,7 +23,6 @@ public record NodeStatus(String node, List<Integer> ranks, int epoch, Optional<P
     /**
      * The progress of a run.
      *
-     * @param stepsDone the committed steps
      * @param loss the loss of the last step
      * @param tokensPerSecond the speed of the last step
      * @param notices sentences on causes of a slow run
