@@ -1,6 +1,9 @@
 package dev.troupe.config.spec;
 
 import dev.troupe.config.problem.Word;
+import dev.troupe.config.spec.update.LearningRateSpec;
+import dev.troupe.config.spec.update.LossScaleSpec;
+import dev.troupe.config.spec.update.OptimizerSpec;
 import dev.troupe.config.value.Range;
 import dev.troupe.config.value.Values;
 import java.util.Objects;

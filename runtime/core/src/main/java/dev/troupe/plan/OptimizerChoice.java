@@ -1,7 +1,7 @@
 package dev.troupe.plan;
 
 import dev.troupe.config.RunSpec;
-import dev.troupe.config.spec.OptimizerSpec;
+import dev.troupe.config.spec.update.OptimizerSpec;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.optimizer.Optimizer;
 import dev.troupe.schedule.family.PipeDream2Bw;

@@ -1,9 +1,9 @@
 package dev.troupe.plan;
 
-import dev.troupe.config.spec.LossScaleSpec;
 import dev.troupe.config.spec.OverlapSpec;
 import dev.troupe.config.spec.ParallelSpec;
 import dev.troupe.config.spec.TrainingSpec;
+import dev.troupe.config.spec.update.LossScaleSpec;
 import dev.troupe.schedule.Replicas;
 import dev.troupe.schedule.Schedule;
 import dev.troupe.schedule.builder.SplitCoolDown;

@@ -1,9 +1,9 @@
 package dev.troupe.run;
 
 import dev.troupe.config.spec.CommitSpec;
-import dev.troupe.config.spec.LearningRateSpec;
 import dev.troupe.config.spec.TrainingSpec;
 import dev.troupe.config.spec.UpdateSpec;
+import dev.troupe.config.spec.update.LearningRateSpec;
 import dev.troupe.optimizer.LearningRate;
 import dev.troupe.plan.EmulatedCosts;
 import dev.troupe.plan.ExpectedTimes;

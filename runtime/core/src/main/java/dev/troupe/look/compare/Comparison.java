@@ -1,7 +1,7 @@
 package dev.troupe.look.compare;
 
 import dev.troupe.config.RunSpec;
-import dev.troupe.config.spec.LearningRateSpec;
+import dev.troupe.config.spec.update.LearningRateSpec;
 import dev.troupe.look.figure.StepTime;
 import dev.troupe.plan.UsageException;
 import dev.troupe.plan.error.UserErrors;

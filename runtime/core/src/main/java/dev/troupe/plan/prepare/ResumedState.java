@@ -1,7 +1,7 @@
 package dev.troupe.plan.prepare;
 
-import dev.troupe.config.spec.LossScaleSpec;
 import dev.troupe.config.spec.TrainingSpec;
+import dev.troupe.config.spec.update.LossScaleSpec;
 import dev.troupe.engine.DataType;
 import dev.troupe.model.spec.ParameterSpec;
 import dev.troupe.optimizer.Optimizer;

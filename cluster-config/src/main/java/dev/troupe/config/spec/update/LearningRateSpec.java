@@ -1,4 +1,4 @@
-package dev.troupe.config.spec;
+package dev.troupe.config.spec.update;
 
 import dev.troupe.config.problem.Word;
 import dev.troupe.config.value.Range;
@@ -34,7 +34,7 @@ public record LearningRateSpec(Schedule schedule, double peak, double minimum, i
      *
      * @param steps steps of the run, the default end of a decay
      */
-    static LearningRateSpec read(Values values, int steps) {
+    public static LearningRateSpec read(Values values, int steps) {
         Schedule schedule = values.word(SCHEDULE, Schedule.class, "");
         double peak = values.decimal(PEAK, Range.NOT_NEGATIVE);
         double minimum = values.decimal(MINIMUM, Range.NOT_NEGATIVE);

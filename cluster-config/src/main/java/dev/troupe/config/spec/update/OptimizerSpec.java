@@ -1,4 +1,4 @@
-package dev.troupe.config.spec;
+package dev.troupe.config.spec.update;
 
 import dev.troupe.config.problem.Word;
 import dev.troupe.config.value.Range;
@@ -28,7 +28,7 @@ public record OptimizerSpec(Kind kind, Betas betas, double epsilon, double weigh
     }
 
     /** Reads the section {@code training.optimizer}, and reports settings of another optimizer. */
-    static OptimizerSpec read(Values values) {
+    public static OptimizerSpec read(Values values) {
         Kind kind = values.word(KIND, Kind.class, "");
         double momentum = values.decimal(MOMENTUM, Range.FRACTION);
         boolean nesterov = values.flag(NESTEROV);

@@ -1,4 +1,4 @@
-package dev.troupe.config.spec;
+package dev.troupe.config.spec.update;
 
 import dev.troupe.config.value.Values;
 import java.util.Objects;
@@ -32,7 +32,7 @@ public record LossScaleSpec(Kind kind, double factor) {
         DYNAMIC
     }
 
-    static LossScaleSpec read(Values values) {
+    public static LossScaleSpec read(Values values) {
         String text = values.text(KEY, TEXT, "none, dynamic or a number above 0");
         LossScaleSpec scale = switch (text) {
             case "none" -> NONE;
