@@ -16,6 +16,7 @@ import dev.troupe.plan.prepare.PreparedRun;
 import dev.troupe.plan.prepare.RunRequest;
 import dev.troupe.protocol.StepResult;
 import dev.troupe.protocol.Traffic;
+import dev.troupe.rank.lines.JsonLog;
 import dev.troupe.run.news.RunListener;
 import dev.troupe.run.news.RunNews;
 import dev.troupe.run.news.RunOutcome;
@@ -85,6 +86,29 @@ class CoordinatorConsoleTest {
         assertEquals(before, Files.readAllLines(metrics).subList(0, 2));
         assertArrayEquals(new double[]{0, 1, 2, 3}, RunFiles.metrics(directory, "step"));
         assertTrue(Files.notExists(directory.resolve("run.lock")));
+    }
+
+    /** The former coordinator was lost between the commit of a step and its line, once before a step and once at the end. */
+    @Test
+    void shouldReportCommittedStepsWithoutALine() throws IOException {
+        Path directory = home.resolve("run");
+        for (boolean isFirst : List.of(true, false)) {
+            try (PreparedRun run = prepare(directory, isFirst);
+                    RunJournal journal = isFirst
+                            ? RunJournal.begin(run, List.of(), Assertions::fail)
+                            : RunJournal.takeOver(run, List.of(), output::println)) {
+                journal.on(step(isFirst ? 0 : 2));
+                if (!isFirst) {
+                    journal.end(new RunOutcome(4, Optional.of("to its end")), false);
+                }
+            }
+        }
+        String sentence = " without a line in metrics.jsonl: the process that led the run ended before it wrote the line";
+        assertEquals(List.of("step 1" + sentence, "step 3" + sentence),
+                said.toString(StandardCharsets.UTF_8).lines().toList());
+        assertEquals(List.of("metrics-missing", "metrics-missing", "failed"),
+                JsonLog.objects(directory.resolve("events.jsonl")).stream().map(line -> line.path("event").asText())
+                        .toList());
     }
 
     /** The former coordinator committed the last step, and was lost before the end. */

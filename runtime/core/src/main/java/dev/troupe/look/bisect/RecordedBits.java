@@ -2,6 +2,7 @@ package dev.troupe.look.bisect;
 
 import dev.troupe.plan.UsageException;
 import dev.troupe.rank.bits.BitKey;
+import dev.troupe.tokenizer.file.BoundedFile;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.BufferUnderflowException;
@@ -87,6 +88,7 @@ public final class RecordedBits implements AutoCloseable {
             throw new UsageException("expected the directory of a run, but found none at " + run);
         }
         try {
+            BoundedFile.requireRegular(file);
             FileChannel channel = FileChannel.open(file);
             try {
                 return new RecordedBits(run, channel);

@@ -49,6 +49,8 @@ public final class RunJournal implements RunListener, AutoCloseable {
     private final BitsFile bits;
     private final RunFacts facts;
     private final EarlierSteps earlierSteps;
+    /** The next step to be recorded; written by the coordinator's thread. */
+    private volatile long nextLine;
 
     // Written by the coordinator's thread, read by the main thread once the run is over.
     private volatile double firstLoss = Double.NaN;
@@ -73,6 +75,7 @@ public final class RunJournal implements RunListener, AutoCloseable {
                 ? EarlierSteps.NONE
                 : new EarlierSteps(metrics.nextStep(), MetricsLog.stepSeconds(directory.metrics()));
         this.facts = RunFacts.of(run, Math.max(run.stepsDone(), earlierSteps.committed()));
+        this.nextLine = facts.firstStep();
         List<RunObserver> all = new ArrayList<>(observers);
         if (run.spec().observe().tensorboard()) {
             all.add(facts -> TensorBoardLog.open(directory.path(), facts, trouble));
@@ -244,7 +247,20 @@ public final class RunJournal implements RunListener, AutoCloseable {
             firstStep = result.step();
         }
         lastLoss = result.loss();
+        reportMissing(result.step());
         metrics.write(result, facts.tokensPerStep(), run.batches().epochs(result.step() + 1), seconds);
+    }
+
+    /** Reports steps that a lost coordinator has committed, and did not record before its end. Nodes do not keep losses. */
+    private void reportMissing(long step) {
+        if (step > nextLine) {
+            String sentence = (step == nextLine + 1 ? "step " + nextLine : "steps " + nextLine + " to " + (step - 1))
+                    + " without a line in " + MetricsLog.FILE
+                    + ": the process that led the run ended before it wrote the line";
+            events.write("metrics-missing", step, sentence);
+            trouble.accept(sentence);
+        }
+        nextLine = Math.max(nextLine, step + 1);
     }
 
     private void add(Recovery recovery) {
@@ -262,6 +278,7 @@ public final class RunJournal implements RunListener, AutoCloseable {
      */
     public RunEnd end(RunOutcome outcome, boolean isAtOnce) {
         directory.keepToTheEnd();
+        reportMissing(outcome.stepsDone());
         if (outcome.failure().isPresent()) {
             events.write("failed", outcome.stepsDone(), outcome.failure().get());
             return new RunEnd.Failed(outcome.failure().get());

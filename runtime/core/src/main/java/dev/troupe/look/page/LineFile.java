@@ -33,6 +33,9 @@ final class LineFile {
         isAnew = false;
         try {
             BasicFileAttributes now = Files.readAttributes(file, BasicFileAttributes.class);
+            if (!now.isRegularFile()) {
+                return List.of(); // a pipe may never end
+            }
             if (!Objects.equals(key, now.fileKey()) || now.size() < read) {
                 key = now.fileKey();
                 read = Math.max(0, now.size() - MOST_BYTES);

@@ -15,10 +15,12 @@ import dev.troupe.plan.prepare.PreparedRun;
 import dev.troupe.run.http.Answer;
 import dev.troupe.run.http.PageServer;
 import dev.troupe.run.http.Routes;
+import dev.troupe.tokenizer.file.BoundedFile;
 import dev.troupe.tokenizer.file.JsonDefect;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -277,6 +279,7 @@ public final class RunPage {
             return Answer.absent("no rank of this run has hung: there is no hang-step-*.txt in " + directory);
         }
         try {
+            BoundedFile.requireRegular(newest.get());
             List<String> lines = Files.readAllLines(newest.get());
             ObjectNode answer = object().put("rank", rank.getAsLong())
                     .put("file", newest.get().getFileName().toString()).put("sentence", lines.getFirst());
@@ -314,6 +317,7 @@ public final class RunPage {
         // Checked first, since a run that begins meanwhile writes its configuration after its other files.
         boolean hasBegun = hasBegun();
         try {
+            BoundedFile.requireRegular(directory.resolve(name));
             JsonNode object = JSON.readTree(directory.resolve(name).toFile());
             int schema = object.path("schema").asInt();
             return schema == StepJson.SCHEMA && object instanceof ObjectNode found
@@ -323,15 +327,18 @@ public final class RunPage {
                             + ": serve the page with the Troupe that trained");
         } catch (JsonProcessingException malformed) {
             return Answer.unreadable(directory.resolve(name) + " is no JSON: " + JsonDefect.of(malformed));
-        } catch (IOException absent) {
+        } catch (NoSuchFileException absent) {
             return hasBegun
                     ? Answer.absent("the run in " + directory + " has no " + name + ": an older Troupe trained it")
                     : Answer.notYet("the run has not begun: there is no " + name + " in " + directory + " yet");
+        } catch (IOException unreadable) {
+            return Answer.unreadable(directory.resolve(name) + " cannot be read: " + unreadable.getMessage());
         }
     }
 
     private Optional<JsonNode> object(String name) {
         try {
+            BoundedFile.requireRegular(directory.resolve(name));
             return Optional.of(JSON.readTree(directory.resolve(name).toFile()));
         } catch (IOException _) {
             return Optional.empty(); // not written yet

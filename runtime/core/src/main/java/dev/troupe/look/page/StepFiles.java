@@ -8,6 +8,7 @@ import dev.troupe.look.output.StepHead;
 import dev.troupe.look.output.StepJson;
 import dev.troupe.look.output.StepRecords;
 import dev.troupe.run.http.Answer;
+import dev.troupe.tokenizer.file.BoundedFile;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -87,6 +88,7 @@ final class StepFiles {
     Answer answer(long number, long stepsDone) {
         Path file = directory.resolve(StepRecords.fileName(number));
         try {
+            BoundedFile.requireRegular(file);
             if (Files.size(file) > MOST_BYTES) {
                 return Answer
                         .unreadable(file.getFileName() + " has more than " + MOST_BYTES + " bytes, so no run wrote it");

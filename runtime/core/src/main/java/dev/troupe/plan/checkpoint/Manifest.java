@@ -16,6 +16,7 @@ import dev.troupe.model.family.ModelFamilies;
 import dev.troupe.model.spec.Section;
 import dev.troupe.protocol.LossScale;
 import dev.troupe.protocol.checkpoint.CheckpointPart;
+import dev.troupe.tokenizer.file.BoundedFile;
 import dev.troupe.tokenizer.file.JsonDefect;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -100,6 +101,7 @@ record Manifest(@JsonProperty(required = true) int format,
             throw DamageException.missing(file);
         }
         try {
+            BoundedFile.requireRegular(file);
             JsonNode tree = JSON.readTree(file.toFile());
             if (!tree.isObject()) {
                 throw DamageException.damaged(file, "it is no JSON object", null);

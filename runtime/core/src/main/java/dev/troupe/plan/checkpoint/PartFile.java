@@ -1,6 +1,7 @@
 package dev.troupe.plan.checkpoint;
 
 import dev.troupe.protocol.checkpoint.CheckpointPart;
+import dev.troupe.tokenizer.file.BoundedFile;
 import dev.troupe.tokenizer.file.Sha256;
 import dev.troupe.weights.Progress;
 import java.io.IOException;
@@ -45,6 +46,7 @@ final class PartFile {
             if (!Files.exists(file)) {
                 throw DamageException.missing(file);
             }
+            BoundedFile.requireRegular(file);
             long size = Files.size(file);
             if (size != part.byteCount()) {
                 throw DamageException.damaged(file,
@@ -77,6 +79,7 @@ final class PartFile {
     }
 
     private static String sha256(Path file) throws IOException {
+        BoundedFile.requireRegular(file);
         try (FileChannel channel = FileChannel.open(file)) {
             MessageDigest digest = Sha256.digest();
             ByteBuffer buffer = ByteBuffer.allocateDirect(BUFFER_BYTES);

@@ -3,6 +3,8 @@ package dev.troupe.plan.checkpoint;
 import com.typesafe.config.Config;
 import com.typesafe.config.ConfigException;
 import com.typesafe.config.ConfigFactory;
+import dev.troupe.tokenizer.file.BoundedFile;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Optional;
 
@@ -10,8 +12,8 @@ import java.util.Optional;
 public record RunConfig(Config config) {
     public static RunConfig in(Path runDirectory) {
         try {
-            return new RunConfig(ConfigFactory.parseFile(runDirectory.resolve("config.conf").toFile()));
-        } catch (ConfigException _) {
+            return new RunConfig(ConfigFactory.parseString(BoundedFile.text(runDirectory.resolve("config.conf"))));
+        } catch (ConfigException | IOException _) {
             return new RunConfig(ConfigFactory.empty());
         }
     }

@@ -24,6 +24,10 @@ sealed interface DirectoryState {
     record NoDirectory() implements DirectoryState {
     }
 
+    /** A directory with a pipe, a socket or a device, which may have no end and block its readers. */
+    record Blocked(Path entry) implements DirectoryState {
+    }
+
     /** A directory with files that are of no run. */
     record Foreign() implements DirectoryState {
     }
@@ -54,6 +58,10 @@ sealed interface DirectoryState {
         if (Files.exists(path) && !Files.isDirectory(path)) {
             return new NoDirectory();
         }
+        Optional<Path> blocking = blocking(path);
+        if (blocking.isPresent()) {
+            return new Blocked(blocking.get());
+        }
         return RunLock.isTaken(path) ? new Live() : ofFiles(path);
     }
 
@@ -62,6 +70,15 @@ sealed interface DirectoryState {
         return RunDirectory.holdsOnly(path, Set.of(RunDirectory.LOGS, RunLock.FILE, RunDirectory.KEY))
                 ? new Free()
                 : ofFiles(path);
+    }
+
+    private static Optional<Path> blocking(Path path) {
+        try (Stream<Path> entries = Files.list(path)) {
+            return entries.filter(entry -> Files.exists(entry) && !Files.isRegularFile(entry)
+                    && !Files.isDirectory(entry)).findFirst();
+        } catch (IOException _) {
+            return Optional.empty();
+        }
     }
 
     private static DirectoryState ofFiles(Path path) {
@@ -87,6 +104,7 @@ sealed interface DirectoryState {
             case Free _,WithoutCheckpoint _ -> Optional.empty();
             case NoDirectory _ -> Optional.of("the output directory " + path + " must be a directory or not there yet,"
                     + " but it is a file; choose another with --out");
+            case Blocked(Path entry) -> Optional.of(blockedBy(entry));
             case Foreign _ ->
                 Optional.of(inUse + "it holds files that are of no run; it must be empty or not there yet:"
                         + " choose another with --out");
@@ -103,6 +121,7 @@ sealed interface DirectoryState {
     default Optional<String> whyNotResume(Path path) {
         return switch (this) {
             case Free _,NoDirectory _,Foreign _,Finished _,Resumable _ -> Optional.empty();
+            case Blocked(Path entry) -> Optional.of(blockedBy(entry));
             case Live _ -> Checkpoint.newestSteps(path).isPresent()
                     ? Optional.empty() // a node that rejoins the run
                     : Optional.of(path + " has no checkpoint yet, and its run is in progress: wait for its end");
@@ -110,6 +129,11 @@ sealed interface DirectoryState {
                 Optional.of(path + " holds a run that ended before its first checkpoint, so there"
                         + " is nothing to resume: begin it again with --out " + path);
         };
+    }
+
+    private static String blockedBy(Path entry) {
+        return entry
+                + " must be a file, but it is a pipe or a device: remove it, or choose another directory with --out";
     }
 
     private static long stepsWritten(Path path) {

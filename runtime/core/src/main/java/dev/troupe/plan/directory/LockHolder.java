@@ -1,5 +1,6 @@
 package dev.troupe.plan.directory;
 
+import dev.troupe.tokenizer.file.BoundedFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -49,7 +50,7 @@ record LockHolder(String machine, long process, Instant start) {
     /** Reads the process that a lock file names; empty if it names none. */
     static Optional<LockHolder> read(Path lock) {
         try {
-            List<String> lines = Files.readAllLines(lock);
+            List<String> lines = BoundedFile.text(lock).lines().toList();
             return lines.size() == 3
                     ? Optional
                             .of(new LockHolder(lines.get(0), Long.parseLong(lines.get(1)), Instant.parse(lines.get(2))))

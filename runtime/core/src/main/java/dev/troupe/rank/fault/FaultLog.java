@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.datatype.jdk8.Jdk8Module;
 import dev.troupe.rank.lines.JsonLog;
+import dev.troupe.tokenizer.file.BoundedFile;
 import dev.troupe.tokenizer.file.JsonDefect;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -58,7 +59,7 @@ public final class FaultLog {
             return List.of();
         }
         try {
-            return parse(new String(Files.readAllBytes(file), StandardCharsets.UTF_8));
+            return parse(BoundedFile.text(file));
         } catch (IOException failure) {
             throw new UncheckedIOException("cannot read " + file, failure);
         }

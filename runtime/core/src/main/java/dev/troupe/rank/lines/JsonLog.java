@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.troupe.tokenizer.file.BoundedFile;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -31,6 +32,8 @@ public final class JsonLog {
     private static final JsonMapper JSON = JsonMapper.builder().enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
             .build();
     private static final String DAMAGED = ".damaged";
+    /** The lines of some million steps. */
+    private static final long MOST_BYTES = 1 << 30;
 
     private JsonLog() {
     }
@@ -56,10 +59,12 @@ public final class JsonLog {
      *
      * @param reader receives each line that is a JSON object; returns false if the line does not belong in this file
      * @return the lines that cannot be read, or that the reader refused
+     * @throws IOException if it is a pipe or a device, which may have no end, or has more than 1 GiB; the message is the
+     *     reason in words
      */
     public static List<Damaged> read(Path file, Predicate<Line> reader) throws IOException {
         List<Damaged> damaged = new ArrayList<>();
-        byte[] bytes = Files.exists(file) ? Files.readAllBytes(file) : new byte[0];
+        byte[] bytes = bytes(file);
         int number = 0;
         for (int begin = 0, end; begin < bytes.length; begin = end + 1) {
             end = begin;
@@ -73,6 +78,17 @@ public final class JsonLog {
             }
         }
         return damaged;
+    }
+
+    private static byte[] bytes(Path file) throws IOException {
+        if (!Files.exists(file)) {
+            return new byte[0];
+        }
+        BoundedFile.requireRegular(file);
+        if (Files.size(file) > MOST_BYTES) {
+            throw new IOException("it has " + Files.size(file) + " bytes, and is read up to " + MOST_BYTES);
+        }
+        return Files.readAllBytes(file);
     }
 
     private static boolean isRead(int number, byte[] line, Predicate<Line> reader) {

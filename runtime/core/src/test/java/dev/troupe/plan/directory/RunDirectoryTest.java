@@ -43,6 +43,19 @@ class RunDirectoryTest {
                 + " or not there yet: choose another with --out", refusal(() -> RunDirectory.requireBeginnable(used)));
     }
 
+    /** As a pipe would be, which blocks its reader. */
+    @Test
+    void shouldRefuseARunWithADeviceAmongItsFiles() throws IOException {
+        Path run = Files.createDirectory(home.resolve("device"));
+        Files.writeString(run.resolve("run.lock"), "");
+        Path device = Files.createSymbolicLink(run.resolve("metrics.jsonl"), Path.of("/dev/null"));
+        String refusal = device
+                + " must be a file, but it is a pipe or a device: remove it, or choose another directory"
+                + " with --out";
+        assertEquals(refusal, refusal(() -> RunDirectory.requireBeginnable(run)));
+        assertEquals(refusal, refusal(() -> RunDirectory.requireResumable(run)));
+    }
+
     @Test
     void shouldRefuseAFile() throws IOException {
         Path file = Files.writeString(home.resolve("notes.txt"), "mine");

@@ -6,6 +6,7 @@ import dev.troupe.plan.UsageException;
 import dev.troupe.plan.directory.RunDirectory;
 import dev.troupe.port.DataPort;
 import dev.troupe.port.RunKey;
+import dev.troupe.tokenizer.file.BoundedFile;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
@@ -50,7 +51,7 @@ public final class KeyFile {
         do {
             try {
                 RunDirectory.make(directory);
-                String text = Files.exists(file) || !make(file) ? Files.readString(file) : "";
+                String text = Files.exists(file) || !make(file) ? BoundedFile.text(file) : "";
                 if (text.length() == TEXT_CHARACTERS) {
                     return RunKey.of(HexFormat.of().parseHex(text.strip()));
                 }
