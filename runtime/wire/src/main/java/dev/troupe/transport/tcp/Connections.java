@@ -112,10 +112,6 @@ public final class Connections implements AutoCloseable {
         }
     }
 
-    public boolean isEncrypted() {
-        return security.isPresent();
-    }
-
     /**
      * Requests a connection for a line, which replaces any earlier one.
      *

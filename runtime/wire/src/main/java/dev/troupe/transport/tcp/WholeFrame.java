@@ -87,10 +87,6 @@ public final class WholeFrame implements FrameReader {
         return memory;
     }
 
-    public int payloadBytes() {
-        return payloadBytes;
-    }
-
     /** Returns the bytes of header and payload. */
     public int length() {
         return headerBytes + payloadBytes;

@@ -54,12 +54,6 @@ public record Arguments(List<Object> positional, Map<String, Object> named) {
         return new Bound(callee, values);
     }
 
-    public Arguments after(Object first) {
-        List<Object> all = new ArrayList<>(List.of(first));
-        all.addAll(positional);
-        return new Arguments(all, named);
-    }
-
     public Arguments without(int count) {
         return new Arguments(positional.subList(count, positional.size()), named);
     }

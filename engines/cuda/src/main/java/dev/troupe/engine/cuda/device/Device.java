@@ -8,8 +8,6 @@ import java.util.Optional;
  * <p>Thread rule: any thread.
  */
 public interface Device {
-    String name();
-
     /** An empty queue of work on this device. The caller closes it. */
     DeviceStream openStream();
 

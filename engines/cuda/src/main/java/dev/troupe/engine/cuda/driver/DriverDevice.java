@@ -65,11 +65,6 @@ public final class DriverDevice implements Device {
     }
 
     @Override
-    public String name() {
-        return gpu.name();
-    }
-
-    @Override
     public DeviceStream openStream() {
         makeCurrent();
         return new DriverStream(driver, this);

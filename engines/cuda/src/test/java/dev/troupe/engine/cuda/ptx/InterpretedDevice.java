@@ -114,11 +114,6 @@ public final class InterpretedDevice implements Device {
         return isPeer;
     }
 
-    @Override
-    public String name() {
-        return "interpreter of PTX";
-    }
-
     /** Makes each call from now on fail, except frees, as on a GPU after an access outside its memory. */
     public void lose(String why) {
         lost = why;
