@@ -89,17 +89,19 @@ class ExpertsTest {
     void shouldMeasureAndChooseOnceUnderEverySplit() {
         try (StageGolden golden = golden()) {
             double[] expected = null;
-            for (int stageCount : new int[]{1, 2, 4}) {
+            ModelSpec model = golden.model();
+            // In the last one a stage begins with experts.
+            for (Partition split : List.of(Partition.uniform(model, 1), Partition.uniform(model, 2),
+                    Partition.uniform(model, 4), Partition.of(model, 5, "E|a|mam|am|L"))) {
                 for (Recompute recompute : Recompute.values()) {
                     CallCount calls = new CallCount();
-                    try (NaivePipeline pipeline = new NaivePipeline(golden,
-                            Partition.uniform(golden.model(), stageCount), 2, golden.initial, recompute,
+                    try (NaivePipeline pipeline = new NaivePipeline(golden, split, 2, golden.initial, recompute,
                             DropoutSettings.NONE, DataType.FLOAT64, calls)) {
                         pipeline.gradients(0, Order.ONE_FORWARD_ONE_BACKWARD);
                         double[] found = IntStream.range(0, 4)
                                 .mapToDouble(pipeline.stages.getLast()::auxiliaryLoss).toArray();
                         expected = expected == null ? found : expected;
-                        assertArrayEquals(expected, found, recompute + " on " + stageCount);
+                        assertArrayEquals(expected, found, recompute + " on " + split.stageCount());
                         assertEquals(3 * 4, calls.routed, "a choice for each layer and microbatch");
                     }
                 }
