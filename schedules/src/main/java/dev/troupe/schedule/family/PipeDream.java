@@ -78,7 +78,7 @@ public record PipeDream(boolean hasVerticalSync, List<Integer> replicas) impleme
         return plan(pipeline, microbatches, steps, 0);
     }
 
-    /** The versions of a plan that continues count from 1 or more, which distinguishes it from a plan that does not. */
+    /** The first version is 1 or later in a plan that continues another, and 0 in a plan that does not. */
     @Override
     public Plan continuing(int pipeline, int microbatches, int steps) {
         Replicas placement = placement(pipeline);
@@ -113,7 +113,7 @@ public record PipeDream(boolean hasVerticalSync, List<Integer> replicas) impleme
                 rows, Set.of(), StageGraph.chain(pipeline), firstVersion, true);
     }
 
-    /** Returns the ranks of each stage, also if each has one. */
+    /** Returns the placement of the replicas; a stage has one if none are given. */
     private Replicas placement(int pipeline) {
         if (!replicas.isEmpty() && replicas.size() != pipeline) {
             throw new PlanException(name() + " needs a number of replicas for each of its stages, " + pipeline

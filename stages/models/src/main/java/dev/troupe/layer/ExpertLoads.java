@@ -16,7 +16,7 @@ public final class ExpertLoads {
     /**
      * Makes the loads of a microbatch.
      *
-     * @param sums float tensor [2 E], taken over: the choices of each expert, then the sum of its scores
+     * @param sums float tensor [2 E], freed by {@link #release}: the choices of each expert, then the sum of its scores
      */
     public ExpertLoads(Tensor sums) {
         this.sums = sums;

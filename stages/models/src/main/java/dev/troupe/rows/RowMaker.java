@@ -17,8 +17,8 @@ import java.util.stream.StreamSupport;
 final class RowMaker {
     /** Increases if the same files would make other rows. */
     private static final int VERSION = 2;
-    /** Lines in progress: twice the cores, since some wait for the thread that renders chats. */
-    private static final int SIDE_BY_SIDE = 2 * Runtime.getRuntime().availableProcessors();
+    /** Twice the cores, since some lines wait for the thread that renders chats. */
+    private static final int LINES_IN_PROGRESS = 2 * Runtime.getRuntime().availableProcessors();
 
     private final CorpusFiles files;
     private final Documents documents;
@@ -52,7 +52,7 @@ final class RowMaker {
     private void addFile(Path file, int index, RowPacker packer) throws IOException {
         long before = packer.documentCount();
         try (DocumentReader reader = DocumentReader.open(file, index)) {
-            StreamSupport.stream(reader, false).gather(Gatherers.mapConcurrent(SIDE_BY_SIDE, this::read))
+            StreamSupport.stream(reader, false).gather(Gatherers.mapConcurrent(LINES_IN_PROGRESS, this::read))
                     .forEachOrdered(packing -> packing.into(packer));
         } catch (UncheckedIOException failure) {
             throw failure.getCause();
@@ -62,7 +62,7 @@ final class RowMaker {
         }
     }
 
-    /** The last work on a line: its documents go into rows. */
+    /** The last part of the work on a line, in the order of lines: packs its documents into rows. */
     private interface Packing {
         void into(RowPacker packer);
     }

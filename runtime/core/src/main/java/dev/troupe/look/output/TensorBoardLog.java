@@ -18,8 +18,9 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /**
- * {@code tensorboard/events.out.tfevents.*} in a run's directory: the scalars of each step for TensorBoard. A value has the
- * number of steps of its weights: the loss of step s has s, the validation loss after n steps n.
+ * {@code tensorboard/events.out.tfevents.*} in a run's directory: the scalars of each step for TensorBoard. The step of a
+ * value is the number of updates that its weights have had: s for the loss of step s, n for the validation loss after n
+ * steps.
  *
  * <p>Each process that leads the run has its own file. It begins with a mark by which readers drop the repeated steps of
  * earlier files. A record is written whole, or waits while the disk is full.
