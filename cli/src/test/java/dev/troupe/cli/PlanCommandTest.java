@@ -6,12 +6,16 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.troupe.config.RunSpecReader;
+import dev.troupe.config.cluster.ClusterSpec;
+import dev.troupe.config.cluster.NodeSpec;
 import dev.troupe.engine.conformance.share.Dealt;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -83,6 +87,24 @@ class PlanCommandTest {
         }
         assertTrue(answer.get("refused").get("profile").get("nearest").asText().startsWith("the profile is of "));
         plan("--ranks", "2", "--profile", profile.toString()).requireRefused("is of the engine reference");
+    }
+
+    @Test
+    void shouldWriteTheNodesOfTheConfigurationWithRanksByRule() throws IOException {
+        Path cluster = Files.writeString(directory.resolve("cluster.conf"), """
+                troupe {
+                  parallel.pipeline = 3
+                  cluster.nodes = [
+                    { name = one, host = h1, control-port = 7101, data-port = 7201, ranks = [0, 1] }
+                    { name = two, host = h2, control-port = 7101, data-port = 7201, ranks = [2] }
+                  ]
+                }
+                """);
+        Path conf = directory.resolve("plan.conf");
+        plan(cluster.toString(), "--ranks", "2", "--out", conf.toString()).requireDone();
+        ClusterSpec nodes = RunSpecReader.read(Optional.of(conf), List.of()).cluster().orElseThrow();
+        assertEquals(List.of(0, 1), nodes.nodeOfRank());
+        assertEquals(List.of("one", "two"), nodes.nodes().stream().map(NodeSpec::name).toList());
     }
 
     /** The emulated times are exact, so a measured step is never shorter than the predicted one. */

@@ -151,6 +151,12 @@ public final class RunSpec {
         return RunSpecReader.read(Sources.of(values, others));
     }
 
+    /** Returns the value of {@code cluster.nodes}, for {@link #with(Map)}, with nodes on which ranks are placed by rule. */
+    public Map<String, Object> nodesWithoutRanks() {
+        return Map.of("cluster.nodes", values.getConfigList("cluster.nodes").stream()
+                .map(node -> node.withoutPath("ranks").root().unwrapped()).toList());
+    }
+
     public RunSpec on(EngineSpec other) {
         return with(other.values());
     }

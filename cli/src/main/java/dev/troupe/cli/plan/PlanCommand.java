@@ -4,13 +4,13 @@ import dev.troupe.cli.options.ConfigOptions;
 import dev.troupe.cli.report.Terminal;
 import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.config.RunSpec;
-import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.look.compare.PlanTrial.Measured;
 import dev.troupe.plan.UsageException;
 import dev.troupe.plan.planner.MachineFigures;
 import dev.troupe.plan.planner.PlanAnswer;
 import dev.troupe.plan.planner.PlanRequest;
 import dev.troupe.plan.planner.Planner;
+import dev.troupe.plan.planner.PricedPlan;
 import dev.troupe.plan.planner.ProfiledTimes;
 import dev.troupe.plan.planner.StageTimes;
 import dev.troupe.plan.prepare.BuiltInCorpus;
@@ -103,7 +103,7 @@ public final class PlanCommand implements Callable<Integer> {
             throw new UsageException("--ranks must be 1 to " + MOST_RANKS + ", but found " + most);
         }
         Optional<Profile> measured = Optional.ofNullable(profile).map(Profile::read);
-        MachineFigures figures = figures(spec, most, measured.isPresent());
+        MachineFigures figures = withLinks(spec, measured, figures(spec, most, measured.isPresent()));
         long budget = budget(figures);
         try (OpenedRun opened = open(spec, measured)) {
             measured.ifPresent(of -> of.requireFor(settingOf(opened), profile));
@@ -119,7 +119,7 @@ public final class PlanCommand implements Callable<Integer> {
             }
             int exitCode = trial.run(planner, request, answer, format == Format.json, output);
             if (out != null && exitCode == ExitCode.DONE) {
-                write(answer);
+                write(spec, answer.best().getFirst());
             }
             output.flush();
             return exitCode;
@@ -142,7 +142,8 @@ public final class PlanCommand implements Callable<Integer> {
         }
         OptionalLong machines = nodes != null
                 ? OptionalLong.of(nodes)
-                : spec.cluster().map(PlanCommand::hosts).map(OptionalLong::of).orElseGet(OptionalLong::empty);
+                : spec.cluster().map(cluster -> OptionalLong.of(ClusterWays.machines(cluster).size()))
+                        .orElseGet(OptionalLong::empty);
         if (machines.isEmpty()) {
             return figures;
         }
@@ -152,8 +153,13 @@ public final class PlanCommand implements Callable<Integer> {
         return figures.withNodeRanks(Math.ceilDiv(most, Math.toIntExact(machines.getAsLong())));
     }
 
-    private static long hosts(ClusterSpec cluster) {
-        return cluster.nodes().stream().filter(node -> !node.standby()).map(node -> node.host()).distinct().count();
+    /** Measured links count unless others are assumed: --costs has them, or --nodes other machines. */
+    private MachineFigures withLinks(RunSpec spec, Optional<Profile> measured, MachineFigures figures) {
+        if (costs != null || nodes != null || measured.isEmpty() || measured.get().links().isEmpty()
+                || spec.cluster().isEmpty()) {
+            return figures;
+        }
+        return figures.withMeasured(ClusterWays.of(measured.get(), spec.cluster().get(), profile));
     }
 
     private long budget(MachineFigures figures) {
@@ -196,11 +202,13 @@ public final class PlanCommand implements Callable<Integer> {
                         Optional.empty(), OptionalLong.empty()));
     }
 
-    /** Writes the configuration of the best plan. */
-    private void write(PlanAnswer answer) {
-        MeasureOptions.write("--out", out, answer.best().getFirst().spec().toHocon());
+    /** Writes the configuration of the best plan, with the nodes of CONFIG if it has any: ranks are placed by rule. */
+    private void write(RunSpec spec, PricedPlan best) {
+        RunSpec run = spec.cluster().isEmpty() ? best.spec() : best.spec().with(spec.nodesWithoutRanks());
+        MeasureOptions.write("--out", out, run.toHocon());
         if (format == Format.table) {
-            output.println("Written to " + out + ": ./troupe train " + out + " runs it.");
+            output.println("Written to " + out + ": ./troupe " + (run.cluster().isEmpty() ? "train " : "launch ") + out
+                    + " runs it.");
         }
     }
 }

@@ -74,6 +74,7 @@ final class MemoryWalk implements RankSide, StepWatch, AutoCloseable {
     private final Map<Edge, Queue<Tensor>> sent = new HashMap<>();
     private long sentBytes;
     private long mostSentBytes;
+    private Optional<String> fullestAt = Optional.empty();
     private Pass.Kind kind = Pass.Kind.TRAINING;
 
     /**
@@ -121,8 +122,12 @@ final class MemoryWalk implements RankSide, StepWatch, AutoCloseable {
         Optional<Action> next = walk.next();
         while (next.isPresent()) {
             Action action = next.get();
+            long before = engine.allocatedBytes();
             fitting(action.stage(), action.toString(),
                     () -> ops.get(action.stage()).perform(action, new Pass(0, kind), NO_UPDATE));
+            if (action.kind().isPerMicrobatch() && engine.allocatedBytes() > before) {
+                fullestAt = Optional.of(kind == Pass.Kind.TRAINING ? action.toString() : action + " of validation");
+            }
             if (!action.kind().isTransfer()) {
                 walk.ended(action);
             }
@@ -221,7 +226,8 @@ final class MemoryWalk implements RankSide, StepWatch, AutoCloseable {
         long gradients = stages.values().stream().mapToLong(Stage::gradientBytes).sum();
         long boundary = bytes(granted) + mostSentBytes;
         return new RankMemory(rank, weights, gradients, stateBytes - weights - gradients,
-                engine.allocatedBytes() - stateBytes - boundary, boundary, 0, 0).keeping(keptBytes(), snapshots);
+                engine.allocatedBytes() - stateBytes - boundary, boundary, 0, 0,
+                fullestAt).keeping(keptBytes(), snapshots);
     }
 
     private static long bytes(Map<Edge, Queue<Tensor>> tensors) {

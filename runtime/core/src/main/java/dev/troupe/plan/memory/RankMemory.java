@@ -1,6 +1,7 @@
 package dev.troupe.plan.memory;
 
 import dev.troupe.protocol.replica.SnapshotSlots;
+import java.util.Optional;
 
 /**
  * The maximum bytes of tensors that a rank needs over the whole run.
@@ -10,9 +11,10 @@ import dev.troupe.protocol.replica.SnapshotSlots;
  *     ones, or all of a pass if the run recovers
  * @param snapshots in host memory, from which a rank restarts
  * @param copies of the snapshots, in the host memory of another machine
+ * @param fullestAt the action of a microbatch that needed the last of this memory; empty if none needed any
  */
 public record RankMemory(int rank, long weights, long gradients, long optimizer, long activations, long boundary,
-        long snapshots, long copies) {
+        long snapshots, long copies, Optional<String> fullestAt) {
     public long total() {
         return weights + gradients + optimizer + activations + boundary + snapshots + copies;
     }
@@ -24,21 +26,22 @@ public record RankMemory(int rank, long weights, long gradients, long optimizer,
      */
     RankMemory keeping(long keptBytes, int times) {
         return new RankMemory(rank, weights, gradients, optimizer, activations, boundary, times * keptBytes,
-                SnapshotSlots.COUNT * keptBytes);
+                SnapshotSlots.COUNT * keptBytes, fullestAt);
     }
 
     /** Returns the memory of another rank with stages of the same sizes. */
     RankMemory as(int other) {
-        return new RankMemory(other, weights, gradients, optimizer, activations, boundary, snapshots, copies);
+        return new RankMemory(other, weights, gradients, optimizer, activations, boundary, snapshots, copies,
+                fullestAt);
     }
 
     /** Returns the part on the node that hosts the rank. */
     RankMemory atHome() {
-        return new RankMemory(rank, weights, gradients, optimizer, activations, boundary, snapshots, 0);
+        return new RankMemory(rank, weights, gradients, optimizer, activations, boundary, snapshots, 0, fullestAt);
     }
 
     /** Returns the part on the node that holds the copies. */
     RankMemory elsewhere() {
-        return new RankMemory(rank, 0, 0, 0, 0, 0, 0, copies);
+        return new RankMemory(rank, 0, 0, 0, 0, 0, 0, copies, Optional.empty());
     }
 }

@@ -8,6 +8,7 @@ import dev.troupe.plan.UsageException;
 import dev.troupe.schedule.simulator.Hop;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.Set;
@@ -20,13 +21,34 @@ import java.util.TreeSet;
  *
  * @param deviceFlops 0: the file has none
  * @param memoryBytes of a rank; empty: the file has none
+ * @param measured the measured way from each machine to each, in place of {@code between}; empty if it is assumed
  */
-public record MachineFigures(double deviceFlops, int nodeRanks, Hop inside, Hop between, OptionalLong memoryBytes) {
+public record MachineFigures(double deviceFlops, int nodeRanks, Hop inside, Hop between, OptionalLong memoryBytes,
+        List<List<Hop>> measured) {
     private static final String FLOPS = "device-flops";
     private static final String RANKS = "node-ranks";
     private static final String MEMORY = "memory";
     private static final Set<String> KEYS = Set.of(FLOPS, RANKS, MEMORY, "inside.latency", "inside.bandwidth",
             "between.latency", "between.bandwidth");
+
+    public MachineFigures {
+        measured = measured.stream().map(List::copyOf).toList();
+    }
+
+    /** Creates figures with the same way between any two machines. */
+    public MachineFigures(double deviceFlops, int nodeRanks, Hop inside, Hop between, OptionalLong memoryBytes) {
+        this(deviceFlops, nodeRanks, inside, between, memoryBytes, List.of());
+    }
+
+    /** Returns the way from one machine to another, or within one. */
+    Hop way(int from, int to) {
+        return from == to ? inside : measured.isEmpty() ? between : measured.get(from).get(to);
+    }
+
+    /** Returns these figures with measured ways between machines, from each to each; one to itself does not count. */
+    public MachineFigures withMeasured(List<List<Hop>> ways) {
+        return new MachineFigures(deviceFlops, nodeRanks, inside, between, memoryBytes, ways);
+    }
 
     /** Returns the figures of machines with links that take no time. */
     public static MachineFigures withFreeLinks(double deviceFlops, int nodeRanks) {
@@ -35,7 +57,7 @@ public record MachineFigures(double deviceFlops, int nodeRanks, Hop inside, Hop 
 
     /** Returns these figures with another number of ranks on a machine. */
     public MachineFigures withNodeRanks(int ranks) {
-        return new MachineFigures(deviceFlops, ranks, inside, between, memoryBytes);
+        return new MachineFigures(deviceFlops, ranks, inside, between, memoryBytes, measured);
     }
 
     /**

@@ -288,7 +288,8 @@ public final class Planner {
             sized++;
             if (fullest.total() > request.memoryBytes()) {
                 refusals.add(Kind.MEMORY, 1, fullest.total() - request.memoryBytes(), () -> choice + ": rank "
-                        + fullest.rank() + " needs " + MemoryPlan.text(fullest.total()) + ", but has "
+                        + fullest.rank() + " needs " + MemoryPlan.text(fullest.total())
+                        + fullest.fullestAt().map(action -> " at " + action).orElse("") + ", but has "
                         + MemoryPlan.text(request.memoryBytes()));
                 return;
             }

@@ -27,6 +27,7 @@ import dev.troupe.stage.Recompute;
 import dev.troupe.stage.Replay;
 import dev.troupe.stage.StageSettings;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -235,7 +236,8 @@ class MemoryPlanTest {
 
     @Test
     void shouldRefuseMoreThanTheMemoryOfTheMachine() {
-        MemoryPlan memory = new MemoryPlan(List.of(new RankMemory(0, 1L << 30, 1L << 30, 2L << 30, 1L << 20, 0, 0, 0)));
+        MemoryPlan memory = new MemoryPlan(
+                List.of(new RankMemory(0, 1L << 30, 1L << 30, 2L << 30, 1L << 20, 0, 0, 0, Optional.empty())));
         memory.requireRoom(memory.total());
         String refusal = assertThrows(UsageException.class, () -> memory.requireRoom(3L << 30)).getMessage();
         assertEquals("the run would take 4.00 GiB of memory (1.0 MiB of them for activations), but this machine has"

@@ -139,6 +139,8 @@ class PlannerTest {
                     assertEquals(chosen.plan().partition(), planned.plan().partition());
                     assertEquals(chosen.plan().training().plan(), planned.plan().training().plan());
                     assertEquals(chosen.fullest().total(), bytes(planned));
+                    String fullestAt = chosen.fullest().fullestAt().orElseThrow();
+                    assertTrue(fullestAt.matches("\\d+[FBIW]\\d+( of validation)?"), fullestAt);
                 }
             }
         }
