@@ -1,6 +1,8 @@
 package dev.troupe.tokenizer.file;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -27,6 +29,11 @@ public final class BoundedFile {
             throw new IOException("it has " + size + " bytes, and a file of its kind at most " + MOST_BYTES);
         }
         return Files.readAllBytes(file);
+    }
+
+    /** As {@link #bytes}, for text in UTF-8. */
+    public static String text(Path file) throws IOException {
+        return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes(file))).toString();
     }
 
     /** Refuses a path that exists and is no regular file. */
