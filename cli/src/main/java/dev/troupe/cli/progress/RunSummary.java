@@ -6,6 +6,7 @@ import dev.troupe.cli.report.Terminal;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.spec.DataSpec;
+import dev.troupe.config.spec.EngineSpec;
 import dev.troupe.config.spec.OverlapSpec;
 import dev.troupe.config.spec.TrainingSpec;
 import dev.troupe.look.output.MetricsLog;
@@ -62,6 +63,10 @@ public final class RunSummary {
         output.println(run.engine().provider().description() + ", " + count(run.engine().settings().threads(), "thread")
                 + " a rank");
         run.engine().otherProducts().ifPresent(products -> output.println("Matrix products by " + products));
+        if (spec.engine().float32Products() != EngineSpec.Float32Products.EXACT) {
+            output.println("Matrix products of float32 by " + spec.engine().float32Products().word()
+                    + " (engine.float32-products)");
+        }
         spec.cluster().filter(_ -> run.request().share().isPresent())
                 .ifPresent(cluster -> output.println(wire(run, cluster)));
         spec.cluster().filter(_ -> run.request().share().isPresent()).flatMap(ClusterSpec::exposure)

@@ -1,5 +1,6 @@
 package dev.troupe.config.spec;
 
+import dev.troupe.config.problem.Word;
 import dev.troupe.config.value.Texts;
 import dev.troupe.config.value.Values;
 import java.util.Map;
@@ -13,7 +14,8 @@ import java.util.Set;
  * @param threads threads that compute for one rank; 0: the cores of the machine divided among the ranks on it
  * @param device number of the device in the order of its driver; empty: the ranks of a machine are assigned in rotation
  */
-public record EngineSpec(String kind, int threads, OptionalInt device, String products, EmulatedSpec emulated) {
+public record EngineSpec(String kind, int threads, OptionalInt device, String products,
+        Float32Products float32Products, EmulatedSpec emulated) {
 
     /** The kind by which the runtime chooses the engine, and the products by which it chooses their libraries. */
     public static final String AUTO = "auto";
@@ -27,6 +29,7 @@ public record EngineSpec(String kind, int threads, OptionalInt device, String pr
         Objects.requireNonNull(kind, "kind");
         Objects.requireNonNull(device, "device");
         Objects.requireNonNull(products, "products");
+        Objects.requireNonNull(float32Products, "float32Products");
         Objects.requireNonNull(emulated, "emulated");
     }
 
@@ -34,14 +37,15 @@ public record EngineSpec(String kind, int threads, OptionalInt device, String pr
         return new EngineSpec(values.text("engine.kind", Texts.ENGINE),
                 values.integer("engine.threads", 0, MOST_THREADS), device(values, "engine.device"),
                 values.text("engine.products", Texts.NOT_EMPTY, "auto, onednn, openblas, own, cublaslt or a path"),
-                EmulatedSpec.read(values));
+                values.word("engine.float32-products", Float32Products.class, ""), EmulatedSpec.read(values));
     }
 
     /** Reads the engine of a node: this one, with the keys that the node has over it. */
     public EngineSpec readNode(Values node) {
         EngineSpec own = new EngineSpec(node.isGiven("engine") ? node.text("engine", Texts.ENGINE) : kind,
                 node.isGiven("threads") ? node.integer("threads", 0, MOST_THREADS) : threads,
-                node.isGiven("device") ? device(node, "device") : device, products, emulated);
+                node.isGiven("device") ? device(node, "device") : device, products, float32Products,
+                emulated);
         node.settle("engine", own.kind());
         node.settle("threads", own.threads());
         node.settle("device", text(own.device()));
@@ -62,13 +66,41 @@ public record EngineSpec(String kind, int threads, OptionalInt device, String pr
 
     /** Returns the same engine with other libraries of matrix products. */
     public EngineSpec withProducts(String others) {
-        return new EngineSpec(kind, threads, device, others, emulated);
+        return new EngineSpec(kind, threads, device, others, float32Products, emulated);
     }
 
     /** Returns the values of the keys that a node may have of its own, and of {@code engine.products}. */
     public Map<String, Object> values() {
         return Map.of("engine.kind", kind, "engine.threads", threads, "engine.device", text(device), "engine.products",
                 products);
+    }
+
+    /** The computation of products of float32 on an engine that can split floats into numbers of bfloat16. */
+    public enum Float32Products implements Word {
+        /** Of whole floats. */
+        EXACT("exact", 0),
+        /** Three numbers for each float, and the six leading of nine products. */
+        BF16X6("bf16x6", 3),
+        /** Two numbers for each float, and the three leading of four products. */
+        BF16X3("bf16x3", 2);
+
+        private final String word;
+        private final int parts;
+
+        Float32Products(String word, int parts) {
+            this.word = word;
+            this.parts = parts;
+        }
+
+        @Override
+        public String word() {
+            return word;
+        }
+
+        /** Returns the numbers of bfloat16 for each float; 0 for whole floats. */
+        public int parts() {
+            return parts;
+        }
     }
 
     private static String text(OptionalInt device) {

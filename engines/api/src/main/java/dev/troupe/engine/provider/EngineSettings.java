@@ -12,9 +12,10 @@ import dev.troupe.engine.DataType;
  * @param costs for an engine that keeps time instead of computing
  * @param device for an engine with devices ({@link EngineProvider#hasDevices})
  * @param products the choice among {@link EngineProvider#productLibraries}, for an engine that has any
+ * @param floatParts numbers of bfloat16 for each float in products of an engine that can split: 2 or 3; 0: whole floats
  */
 public record EngineSettings(DataType parameterType, DataType computeType, int threads, WorkCosts costs,
-        DevicePick device, String products)
+        DevicePick device, String products, int floatParts)
         implements
             Need {
     /** The default: products by the engine's own library. */
@@ -34,7 +35,7 @@ public record EngineSettings(DataType parameterType, DataType computeType, int t
     }
 
     public EngineSettings(DataType parameterType, DataType computeType, int threads, WorkCosts costs) {
-        this(parameterType, computeType, threads, costs, DevicePick.FIRST, OWN_PRODUCTS);
+        this(parameterType, computeType, threads, costs, DevicePick.FIRST, OWN_PRODUCTS, 0);
     }
 
     public EngineSettings(DataType parameterType, DataType computeType, int threads) {
@@ -51,14 +52,18 @@ public record EngineSettings(DataType parameterType, DataType computeType, int t
     }
 
     public EngineSettings withCosts(WorkCosts others) {
-        return new EngineSettings(parameterType, computeType, threads, others, device, products);
+        return new EngineSettings(parameterType, computeType, threads, others, device, products, floatParts);
     }
 
     public EngineSettings withDevice(DevicePick other) {
-        return new EngineSettings(parameterType, computeType, threads, costs, other, products);
+        return new EngineSettings(parameterType, computeType, threads, costs, other, products, floatParts);
     }
 
     public EngineSettings withProducts(String others) {
-        return new EngineSettings(parameterType, computeType, threads, costs, device, others);
+        return new EngineSettings(parameterType, computeType, threads, costs, device, others, floatParts);
+    }
+
+    public EngineSettings withFloatParts(int parts) {
+        return new EngineSettings(parameterType, computeType, threads, costs, device, products, parts);
     }
 }

@@ -13,6 +13,7 @@ import dev.troupe.engine.cpu.kernel.Gelu;
 import dev.troupe.engine.cpu.kernel.Rotary;
 import dev.troupe.engine.cpu.library.BfloatUnits;
 import dev.troupe.engine.cpu.library.NativeHeap;
+import dev.troupe.engine.cpu.library.Tiles;
 import dev.troupe.engine.cpu.loop.Lanes;
 import dev.troupe.engine.cpu.memory.CpuTensor;
 import dev.troupe.engine.cpu.product.MatrixProduct;
@@ -44,7 +45,8 @@ public final class CpuEngine extends RoutingRows {
     CpuEngine(EngineSettings settings) {
         super(settings);
         ProductChoice choice = ProductChoice.parse(settings.products());
-        products = new MatrixProduct(pool, choice);
+        products = new MatrixProduct(pool, choice,
+                Tiles.obstacle().isEmpty() ? settings.floatParts() : 0);
         boolean onUnits = computeType() == DataType.BFLOAT16 && BfloatUnits.arePresent();
         narrowProducts = Stream.generate(NarrowProducts::new).limit(onUnits ? pool.threads() : 0).toList();
         attention = new CausalAttention(pool.threads(), choice.sgemm(ProductForm.ATTENTION), narrowProducts);
@@ -57,9 +59,7 @@ public final class CpuEngine extends RoutingRows {
 
     @Override
     public long packedCopyBytes(Shape range, long rows) {
-        return products.isPacked(computeType(), rows, range.elementCount())
-                ? range.elementCount() * BfloatUnits.computing(computeType()).elementBytes()
-                : 0;
+        return products.packedCopyBytes(computeType(), rows, range);
     }
 
     @Override

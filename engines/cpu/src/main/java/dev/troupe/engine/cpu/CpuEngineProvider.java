@@ -7,6 +7,7 @@ import dev.troupe.engine.cpu.library.InstructionSet;
 import dev.troupe.engine.cpu.library.Limits;
 import dev.troupe.engine.cpu.library.OneDnn;
 import dev.troupe.engine.cpu.library.Processor;
+import dev.troupe.engine.cpu.library.Tiles;
 import dev.troupe.engine.cpu.loop.Lanes;
 import dev.troupe.engine.cpu.product.ProductChoice;
 import dev.troupe.engine.cpu.table.CpuProducts;
@@ -71,12 +72,17 @@ public final class CpuEngineProvider implements EngineProvider {
 
     @Override
     public Optional<String> caution(EngineSettings settings) {
-        return settings.computeType() != DataType.BFLOAT16 || BfloatUnits.arePresent()
+        if (settings.computeType() == DataType.BFLOAT16) {
+            return BfloatUnits.arePresent()
+                    ? Optional.empty()
+                    : Optional.of("oneDNN has no units for bfloat16 here (avx512_bf16 or amx_bf16 of the processor), so"
+                            + " its products widen to float32 what they multiply: the results are right and messages are"
+                            + " half as long, but training.precision = float32 computes faster");
+        }
+        return settings.floatParts() == 0
                 ? Optional.empty()
-                : Optional.of(
-                        "oneDNN cannot use units for bfloat16 here (avx512_bf16 or amx_bf16), so it converts the operands of"
-                                + " products to float32: the results are right and messages are half as long, but"
-                                + " training.precision = float32 computes faster");
+                : Tiles.obstacle().map(why -> "products of float32 are computed exactly, since " + why
+                        + ": engine.float32-products gains nothing here");
     }
 
     /** Why the environment or the JVM's flags make a suitable processor unusable. */

@@ -1,5 +1,6 @@
 package dev.troupe.look.bisect;
 
+import dev.troupe.config.spec.EngineSpec;
 import dev.troupe.config.spec.TrainingSpec;
 import dev.troupe.engine.provider.EngineProvider;
 import dev.troupe.engine.provider.EngineSettings;
@@ -15,6 +16,7 @@ import java.util.zip.CRC32C;
 final class BitFacts {
     private static final String ENGINE = "engine.kind";
     private static final String PRODUCTS = "engine.products";
+    private static final String FLOAT32_PRODUCTS = "engine.float32-products";
 
     private BitFacts() {
     }
@@ -39,16 +41,18 @@ final class BitFacts {
         facts.put("parallel.sequence", Boolean.toString(run.spec().parallel().sequence()));
         facts.put(ENGINE, run.engine().provider().kind());
         facts.put(PRODUCTS, run.engine().settings().products());
+        facts.put(FLOAT32_PRODUCTS, run.spec().engine().float32Products().word());
         return facts;
     }
 
-    /** Completes recorded facts: before matrix products had a choice of libraries, a run used its engine's own. */
+    /** Completes recorded facts. Before products had a choice, a run used its engine's own, of whole floats. */
     static Map<String, String> complete(Map<String, String> recorded) {
         Map<String, String> facts = new LinkedHashMap<>(recorded);
         facts.computeIfAbsent(PRODUCTS, _ -> EngineChoice.installed().stream()
                 .filter(engine -> engine.kind().equals(recorded.get(ENGINE))).findFirst()
                 .flatMap(EngineProvider::productLibraries).map(ProductLibraries::own)
                 .orElse(EngineSettings.OWN_PRODUCTS));
+        facts.putIfAbsent(FLOAT32_PRODUCTS, EngineSpec.Float32Products.EXACT.word());
         return facts;
     }
 

@@ -19,6 +19,10 @@ public record InstructionSet(int code) {
         return new InstructionSet(OneDnn.instructionSet());
     }
 
+    boolean hasAmx() {
+        return has(AMX);
+    }
+
     public boolean hasAvx2() {
         return has(AVX2);
     }

@@ -1,11 +1,14 @@
 package dev.troupe.engine.cpu.product;
 
 import dev.troupe.engine.DataType;
+import dev.troupe.engine.Shape;
 import dev.troupe.engine.cpu.kernel.Bias;
+import dev.troupe.engine.cpu.library.BfloatUnits;
 import dev.troupe.engine.cpu.library.Sgemm;
 import dev.troupe.engine.cpu.loop.WorkerPool;
 import dev.troupe.engine.cpu.memory.CpuTensor;
 import java.util.Arrays;
+import java.util.Optional;
 
 /**
  * Matrix products by the library of their form: {@link PackedProducts} for large products of oneDNN and all products of
@@ -32,12 +35,22 @@ public final class MatrixProduct implements AutoCloseable {
     private final ProductChoice choice;
     private final Sgemm[] sgemms;
     private final PackedProducts packed;
+    private final int parts;
+    /** Empty if all products are computed with whole floats. */
+    private final Optional<SplitProducts> split;
 
-    public MatrixProduct(WorkerPool pool, ProductChoice choice) {
+    /**
+     * Products on a pool.
+     *
+     * @param parts numbers of bfloat16 for each float, 2 or 3, on a processor with AMX; 0: whole floats
+     */
+    public MatrixProduct(WorkerPool pool, ProductChoice choice, int parts) {
         this.pool = pool;
+        this.parts = parts;
         this.choice = choice;
         this.sgemms = Arrays.stream(ProductForm.values()).map(choice::sgemm).toArray(Sgemm[]::new);
         this.packed = new PackedProducts(pool);
+        this.split = parts == 0 ? Optional.empty() : Optional.of(new SplitProducts(pool, parts));
     }
 
     /**
@@ -51,6 +64,11 @@ public final class MatrixProduct implements AutoCloseable {
             boolean accumulate, long bias, Finish finish) {
         int m = c.size(0);
         int n = c.size(1);
+        if (isSplit(a.dataType(), m, (long) k * n, transposeA)) {
+            split.orElseThrow().multiply(a, transposeA, b, transposeB, c, k, accumulate, bias, finish,
+                    sgemms[ProductForm.of(m, (long) k * n, transposeA).ordinal()]);
+            return;
+        }
         ProductForm form = ProductForm.of(m, (long) k * n, transposeA);
         if (isPacked(a.dataType(), form)) {
             packed.multiply(a, transposeA, b, transposeB, c, k, accumulate, bias, finish);
@@ -81,9 +99,19 @@ public final class MatrixProduct implements AutoCloseable {
         });
     }
 
-    /** Whether the right side of a product of {@code rows} rows, without transposition, is packed. */
-    public boolean isPacked(DataType type, long rows, long rightElements) {
-        return isPacked(type, ProductForm.of(rows, rightElements, false));
+    /** Bytes of the packed copy that a product of {@code rows} rows keeps of a range, which is its right side. */
+    public long packedCopyBytes(DataType type, long rows, Shape range) {
+        if (isSplit(type, rows, range.elementCount(), false)) {
+            return Math.max(SplitSide.bytes(range.size(0), range.size(1), parts),
+                    SplitSide.bytes(range.size(1), range.size(0), parts));
+        }
+        return isPacked(type, ProductForm.of(rows, range.elementCount(), false))
+                ? range.elementCount() * BfloatUnits.computing(type).elementBytes()
+                : 0;
+    }
+
+    private boolean isSplit(DataType type, long rows, long rightElements, boolean transposeA) {
+        return split.isPresent() && type == DataType.FLOAT32 && SplitProducts.serves(rows, rightElements, transposeA);
     }
 
     private boolean isPacked(DataType type, ProductForm form) {
@@ -95,6 +123,9 @@ public final class MatrixProduct implements AutoCloseable {
      * {@link Sgemm}.
      */
     public long scratchBytes(DataType type, DataType product, long m, long k, long n, boolean isKept) {
+        if (isSplit(type, m, k * n, false)) {
+            return SplitProducts.scratchBytes(m, k, n, isKept, parts, pool.threads());
+        }
         boolean isPacked = isPacked(type, ProductForm.of(m, k * n, false))
                 || isPacked(type, ProductForm.of(m, k * n, true));
         return isPacked ? PackedProducts.scratchBytes(type, product, m, k, n, isKept, pool.threads()) : 0;
@@ -111,5 +142,6 @@ public final class MatrixProduct implements AutoCloseable {
     @Override
     public void close() {
         packed.close();
+        split.ifPresent(SplitProducts::close);
     }
 }

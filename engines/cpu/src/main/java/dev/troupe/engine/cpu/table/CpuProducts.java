@@ -81,15 +81,17 @@ public final class CpuProducts implements ProductLibraries {
 
     @Override
     public List<String> measured(Path cache) {
+        List<String> float32 = SplitErrors.lines(engines);
         if (OpenBlas.packagedVersion().isEmpty()) {
-            return List.of("this build has no OpenBLAS, so oneDNN computes all products");
+            return Stream.concat(float32.stream(),
+                    Stream.of("this build has no OpenBLAS, so oneDNN computes all products")).toList();
         }
         Path file = file(cache);
         ProductTable table = read(file).orElseGet(() -> keep(measure(), file));
-        return Stream.concat(table.lines().stream(),
-                Stream.of("measured for float32 on " + table.date() + " and kept in " + file
+        return Stream
+                .of(float32, table.lines(), List.of("measured for float32 on " + table.date() + " and kept in " + file
                         + "; engine.products = auto takes " + table.choice().text()))
-                .toList();
+                .flatMap(List::stream).toList();
     }
 
     private ProductTable measure() {

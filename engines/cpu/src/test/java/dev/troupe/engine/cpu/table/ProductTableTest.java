@@ -53,7 +53,8 @@ class ProductTableTest {
         CpuProducts products = new CpuProducts(new CpuEngineProvider()::open, 1);
         assertEquals("onednn", products.fastest(DataType.FLOAT32, folder)); // without a table
         List<String> lines = products.measured(folder);
-        assertEquals(lines, products.measured(folder));
+        // The first line is about split floats, which are measured each time.
+        assertEquals(lines.subList(1, lines.size()), products.measured(folder).subList(1, lines.size()));
         assertTrue(lines.getLast().endsWith("engine.products = auto takes "
                 + products.fastest(DataType.FLOAT32, folder)), lines.getLast());
         assertEquals("onednn", products.fastest(DataType.BFLOAT16, folder));
