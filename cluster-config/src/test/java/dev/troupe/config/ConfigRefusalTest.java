@@ -115,7 +115,8 @@ class ConfigRefusalTest {
             "=3 ! -s: expected key=value, found \"=3\" without a key; write it as -s training.steps=1000.",
             "engine.emulated.forward=[1ms, 2] ! engine.emulated.forward (-s): expected a duration with its unit from 0ms to "
                     + "1h, or a list of them, such as 2ms or [2ms, 3ms], found [\"1ms\",2].",
-            "engine=nd4j ! engine (-s): expected a key, found a section; it has device, emulated, kind, products, threads.",
+            "engine=nd4j ! engine (-s): expected a key, found a section; it has device, emulated, "
+                    + "float32-products, kind, products, threads.",
             "troupe.data.seed=3 ! troupe.data.seed (-s): expected a key without troupe., found troupe.data.seed; did you "
                     + "mean data.seed?",
             "seed=3 ! seed (-s): expected a key that exists, found an unknown one; did you mean data.seed or "
@@ -125,7 +126,7 @@ class ConfigRefusalTest {
             "training.globalBatchSize=3 ! training.globalBatchSize (-s): expected a key that exists, found an unknown "
                     + "one; did you mean training.global-batch-size?",
             "engine.quux=3 ! engine.quux (-s): expected a key that exists, found an unknown one; engine has device, emulated, "
-                    + "kind, products, threads."})
+                    + "float32-products, kind, products, threads."})
     void shouldRefuseASetting(String setting, String sentence) {
         assertEquals(sentence, refusal(Optional.empty(), List.of(setting)));
     }
@@ -144,7 +145,8 @@ class ConfigRefusalTest {
                     + "did you mean data.seed?",
             "troupe = 5 ! troupe (FILE:1): expected a section { ... }, found 5; it has cluster, data, engine, faults, model, name, "
                     + "observe, parallel, recovery, training, transport.",
-            "troupe.engine = fast ! engine (FILE:1): expected a section { ... }, found \"fast\"; it has device, emulated, kind, products, threads.",
+            "troupe.engine = fast ! engine (FILE:1): expected a section { ... }, found \"fast\"; it has device, emulated, "
+                    + "float32-products, kind, products, threads.",
             "troupe.data.seed { a = 1 } ! data.seed (FILE:1): expected a whole number of at most 64 bits, found a "
                     + "section.",
             "troupe.data.seed = [1] ! data.seed (FILE:1): expected a whole number of at most 64 bits, found [1].",

@@ -56,6 +56,26 @@ class DataPortTest {
         assertTrue(port.sharesKey(address));
     }
 
+    /** Calls are accepted in their order, so all strangers are counted when the node has its answer. */
+    @Test
+    void shouldCloseTheFirstStrangersWhenThereAreTooMany() throws IOException {
+        fill();
+        assertTrue(port.sharesKey(address));
+        assertTrue(isClosed(strangers.getFirst()));
+        assertFalse(isClosed(strangers.getLast()));
+    }
+
+    private static boolean isClosed(Socket socket) throws IOException {
+        socket.setSoTimeout(500);
+        try {
+            return socket.getInputStream().read() < 0;
+        } catch (SocketTimeoutException _) {
+            return false;
+        } catch (SocketException _) {
+            return true;
+        }
+    }
+
     private void fill() throws IOException {
         for (int i = 0; i < MANY; i++) {
             Socket stranger = new Socket(address.getAddress(), address.getPort());

@@ -8,6 +8,7 @@ import dev.troupe.schedule.Laps;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanException;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -117,6 +118,24 @@ class PlanFileTest {
     void shouldRefuseAPlanThatIsNotUtf8() throws IOException {
         Path file = Files.writeString(folder.resolve("own.csv"), "\uFEFF0F0,0B0\n", StandardCharsets.UTF_16LE);
         assertRefused("The plan file \"" + file + "\" is not UTF-8 text: save it as such.", file);
+    }
+
+    @Test
+    void shouldRefuseWhatIsNoRegularFileBeforeItIsOpened() throws IOException {
+        Path directory = Files.createDirectory(folder.resolve("plan.csv"));
+        String message = assertThrows(PlanException.class, () -> new PlanFile(directory).plan()).getMessage();
+        assertTrue(message.endsWith(" is no regular file: save it as one."), message);
+    }
+
+    @Test
+    void shouldRefuseAFileThatIsTooLargeBeforeItIsRead() throws IOException {
+        Path large = folder.resolve("large.csv");
+        try (RandomAccessFile file = new RandomAccessFile(large.toFile(), "rw")) {
+            file.setLength((1 << 27) + 1);
+        }
+        String message = assertThrows(PlanException.class, () -> new PlanFile(large).plan()).getMessage();
+        assertTrue(message.endsWith(" has 134217729 bytes, but a plan has at most 134217728: take a smaller one."),
+                message);
     }
 
     @Test

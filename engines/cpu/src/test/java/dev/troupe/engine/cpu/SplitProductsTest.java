@@ -28,8 +28,8 @@ class SplitProductsTest {
     private static final int SAMPLES = 300;
     /** The error of bf16x6 in errors of float32, as the root of the mean square. */
     private static final double OF_FLOAT32 = 1.5;
-    /** Likewise the largest of the samples, which varies more: 1.57 was measured, for FULL. */
-    private static final double LARGEST_OF_FLOAT32 = 2;
+    /** Likewise the largest of the samples for {@link Numbers#FULL}: 1.57 was measured, for others at most 1.42. */
+    private static final double LARGEST_OF_FULL = 2;
     /** The products that bf16x3 leaves out: one of 2^-16 of the whole at most, and two of 2^-17. */
     private static final double OF_TWO_PARTS = 0x1p-15;
 
@@ -107,6 +107,7 @@ class SplitProductsTest {
     @ParameterizedTest
     @EnumSource
     void shouldBeAsAccurateAsWholeFloats(Numbers kind) {
+        double largest = kind == Numbers.FULL ? LARGEST_OF_FULL : OF_FLOAT32;
         for (int[] size : new int[][]{{160, 512, 1536}, {160, 2048, 512}, {130, 517, 901}}) {
             for (int form = 0; form < 4; form += size[0] == 160 ? 3 : 1) {
                 Product product = new Product(size[0], size[1], size[2], (form & 1) != 0, (form & 2) != 0, kind,
@@ -115,7 +116,7 @@ class SplitProductsTest {
                 double[] split = product.errors(3);
                 String what = kind + " " + Arrays.toString(size) + " form " + form + ": " + Arrays.toString(split)
                         + ", of whole floats " + Arrays.toString(whole);
-                assertTrue(split[0] <= LARGEST_OF_FLOAT32 * whole[0] && split[1] <= OF_FLOAT32 * whole[1], what);
+                assertTrue(split[0] <= largest * whole[0] && split[1] <= OF_FLOAT32 * whole[1], what);
                 double[] two = product.errors(2);
                 assertTrue(two[0] <= Math.max(OF_TWO_PARTS, OF_FLOAT32 * whole[0]), what + ", of two parts " + two[0]);
             }
@@ -129,7 +130,7 @@ class SplitProductsTest {
         product.addTo(Numbers.NORMAL.of(random, 512 * 512));
         double[] whole = product.errors(0);
         double[] split = product.errors(3);
-        assertTrue(split[0] <= LARGEST_OF_FLOAT32 * whole[0] && split[1] <= OF_FLOAT32 * whole[1],
+        assertTrue(split[0] <= OF_FLOAT32 * whole[0] && split[1] <= OF_FLOAT32 * whole[1],
                 Arrays.toString(split) + ", of whole floats " + Arrays.toString(whole));
     }
 
