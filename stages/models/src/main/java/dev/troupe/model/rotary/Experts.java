@@ -1,6 +1,10 @@
 package dev.troupe.model.rotary;
 
+import dev.troupe.model.ModelSpec;
+import java.util.Collections;
 import java.util.List;
+import java.util.Locale;
+import java.util.stream.IntStream;
 
 /**
  * The experts of a model's blocks.
@@ -10,13 +14,17 @@ import java.util.List;
  * @param inner inner width I of an expert
  * @param normalizesWeights whether the weights of a row are divided by their sum
  * @param every every so many blocks one has experts, the last of them; 1: all
- * @param denseBlocks further blocks without experts, from 0
+ * @param denseBlocks further blocks without experts, from 0, in ascending order
  * @param auxiliaryLoss coefficient of the auxiliary loss, which evens out the loads of the experts; 0 for none
  */
 public record Experts(int count, int perToken, int inner, boolean normalizesWeights, int every,
         List<Integer> denseBlocks, double auxiliaryLoss) {
+    /** The most experts of all blocks together. Each has its own tensors, which are declared before a file is compared. */
+    private static final int MOST = 65_536;
+
     public Experts {
-        denseBlocks = List.copyOf(denseBlocks);
+        // In order, as every block is looked up.
+        denseBlocks = denseBlocks.stream().distinct().sorted().toList();
         if (perToken > count) {
             throw new IllegalArgumentException(
                     "a token has " + perToken + " experts (model.experts-per-token), but there"
@@ -30,6 +38,31 @@ public record Experts(int count, int perToken, int inner, boolean normalizesWeig
     }
 
     boolean areIn(int block) {
-        return (block + 1) % every == 0 && !denseBlocks.contains(block);
+        return (block + 1) % every == 0 && Collections.binarySearch(denseBlocks, block) < 0;
+    }
+
+    /** Returns the number of blocks with experts. Blocks above the most of a model are not counted, as it is refused. */
+    int blocksOf(int layers) {
+        return (int) IntStream.range(0, Math.min(layers, ModelSpec.MOST_BLOCKS)).filter(this::areIn).count();
+    }
+
+    /**
+     * Requires that some blocks have experts, and not too many.
+     *
+     * @throws IllegalArgumentException if none has, or together they have more than the most
+     */
+    void requireIn(int layers) {
+        int blocks = blocksOf(layers);
+        if (blocks == 0) {
+            throw new IllegalArgumentException(
+                    "none of the " + layers + " blocks (model.layers) has experts: change the"
+                            + " layers, or take a family without experts");
+        }
+        if ((long) blocks * count > MOST) {
+            throw new IllegalArgumentException(String.format(Locale.ROOT,
+                    "%,d blocks with %,d experts each (model.layers, model.experts) are more than the %,d experts that a"
+                            + " model can have in all: lower one of them",
+                    blocks, count, MOST));
+        }
     }
 }

@@ -14,7 +14,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
@@ -62,10 +61,8 @@ record RotaryModel(int layers, int hidden, int heads, int keyValueHeads, Mlp mlp
             throw new IllegalArgumentException("the size of a head (model.head-size) must be even, since rotary"
                     + " positions turn pairs, but found " + frequencies.headSize());
         }
-        if (mlp.experts.isPresent() && IntStream.range(0, layers).noneMatch(mlp.experts.get()::areIn)) {
-            throw new IllegalArgumentException(
-                    "none of the " + layers + " blocks (model.layers) has experts: change the"
-                            + " layers, or take a family without experts");
+        if (mlp.experts.isPresent()) {
+            mlp.experts.get().requireIn(layers);
         }
         requireWidth("model.heads x model.head-size", (long) heads * frequencies.headSize());
     }
@@ -170,7 +167,7 @@ record RotaryModel(int layers, int hidden, int heads, int keyValueHeads, Mlp mlp
     }
 
     private Optional<Balance> balance() {
-        return mlp.experts.map(experts -> new Balance(experts.count(),
-                (int) IntStream.range(0, layers).filter(experts::areIn).count(), experts.auxiliaryLoss()));
+        return mlp.experts.map(experts -> new Balance(experts.count(), experts.blocksOf(layers),
+                experts.auxiliaryLoss()));
     }
 }

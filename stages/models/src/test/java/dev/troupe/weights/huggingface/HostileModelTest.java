@@ -43,13 +43,18 @@ class HostileModelTest {
              "rms_norm_eps": 1e-5, "rope_theta": 10000.0,
              "rope_scaling": {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
                               "original_max_position_embeddings": 8}}""";
+    private static final String EXPERTS = """
+            {"model_type": "qwen3_moe", "num_hidden_layers": 2, "hidden_size": 8, "num_attention_heads": 2, "head_dim": 4,
+             "num_key_value_heads": 2, "intermediate_size": 16, "moe_intermediate_size": 4, "num_experts": 2,
+             "num_experts_per_tok": 1, "decoder_sparse_step": 1, "mlp_only_layers": [], "router_aux_loss_coef": 0.1,
+             "vocab_size": 16, "max_position_embeddings": 8, "rms_norm_eps": 1e-5}""";
 
     @TempDir
     private Path directory;
 
     static Stream<String> configurations() throws IOException {
         List<String> all = new ArrayList<>();
-        for (String config : List.of(GPT2, LLAMA)) {
+        for (String config : List.of(GPT2, LLAMA, EXPERTS)) {
             for (String key : names(JSON.readTree(config))) {
                 for (String value : List.of("2147483647", "2147483646", "65534", "16777216", "9e99", "1e-320", "-1",
                         "[[[[]]]]", "\"" + "x".repeat(1_000_000) + "\"", "[" + "0,".repeat(1_000_000) + "0]")) {
@@ -86,6 +91,25 @@ class HostileModelTest {
         assertEquals(directory.resolve("config.json")
                 + ": the model has 65535 blocks, and a model has at most 65534; use another model",
                 refusal(() -> HuggingFaceModel.open(directory)));
+    }
+
+    @Test
+    void shouldRefuseMoreExpertsThanAreDeclared() throws IOException {
+        safetensors(directory.resolve("model.safetensors"), "{}");
+        for (int count : List.of(32_769, 1_000_000, Integer.MAX_VALUE)) {
+            Files.writeString(directory.resolve("config.json"),
+                    EXPERTS.replace("\"num_experts\": 2", "\"num_experts\": " + count));
+            String refusal = refusal(() -> HuggingFaceModel.open(directory));
+            assertTrue(refusal.contains("are more than the 65,536 experts that a model can have in all"), refusal);
+        }
+    }
+
+    @Test
+    void shouldLookUpALongListOfBlocksInTime() throws IOException {
+        safetensors(directory.resolve("model.safetensors"), "{}");
+        Files.writeString(directory.resolve("config.json"), EXPERTS.replace("\"num_hidden_layers\": 2",
+                "\"num_hidden_layers\": 65534").replace("[]", "[" + "7,".repeat(1_000_000) + "7]"));
+        assertTrue(refusal(() -> HuggingFaceModel.open(directory)).contains("65,533 blocks with 2 experts each"));
     }
 
     @Test
