@@ -4,6 +4,7 @@
 usage: python generate-features.py > features.json     with jinja2 3.1 and Python 3.11, set up as transformers 5.18 does
 """
 import copy
+import datetime
 import json
 import sys
 from contextlib import suppress
@@ -39,9 +40,11 @@ def environment():
     made = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True, extensions=[Generation, jinja2.ext.loopcontrols])
     made.filters["tojson"] = tojson
     made.globals["raise_exception"] = raise_exception
+    made.globals["strftime_now"] = NOW.strftime
     return made
 
 
+NOW = datetime.datetime(2026, 11, 27, 9, 5)  # as in JinjaFeaturesTest
 ENVIRONMENT = environment()
 
 
@@ -632,6 +635,11 @@ STATEMENTS = [
     "{% block a %}x{% endblock %}",
     "{% do 1 %}",
     "{{ lipsum() is string }}",
+    "{{ strftime_now is defined }}",
+    "{% if strftime_now is defined %}{{ strftime_now('%d %b %Y %H:%M') }}{% endif %}",
+    "{{ strftime_now('%A %-d %B %y, day %j, %I %p %%') }}",
+    "{% for m in messages %}{{ (messages[loop.index0+1]).role if not loop.last else 'end' }} {% endfor %}",
+    "{{ '=' * 5 }}",
 ]
 
 

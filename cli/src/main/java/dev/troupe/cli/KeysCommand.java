@@ -19,7 +19,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code troupe keys}: every key of a configuration, with its default, its reason and its values. */
+/** {@code troupe keys}: every key of a run, with its default, its reason and its values. */
 @Command(name = "keys", mixinStandardHelpOptions = true, description = {
         "Lists the keys of a configuration, each with its default, its reason and its values."})
 final class KeysCommand implements Callable<Integer> {

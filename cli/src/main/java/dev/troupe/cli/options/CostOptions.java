@@ -14,8 +14,9 @@ import dev.troupe.schedule.search.Unit;
 import dev.troupe.schedule.simulator.Costs;
 import dev.troupe.schedule.simulator.Hop;
 import dev.troupe.schedule.simulator.StageCost;
+import dev.troupe.tokenizer.file.BoundedFile;
+import dev.troupe.weights.Wording;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -142,9 +143,9 @@ public final class CostOptions {
 
     private static List<String> lines(Path file) {
         try {
-            return Files.readAllLines(file).stream().map(String::strip).filter(line -> !line.isEmpty()).toList();
+            return BoundedFile.text(file).lines().map(String::strip).filter(line -> !line.isEmpty()).toList();
         } catch (IOException unreadable) {
-            throw new UsageException("--costs names a file that cannot be read (" + unreadable
+            throw new UsageException("--costs names a file that cannot be read (" + Wording.reason(unreadable)
                     + "): name a CSV with a line F,I,W for each stage, or give the numbers", unreadable);
         }
     }

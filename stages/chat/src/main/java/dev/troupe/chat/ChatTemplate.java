@@ -5,10 +5,12 @@ import com.sun.management.ThreadMXBean;
 import dev.troupe.chat.render.Template;
 import dev.troupe.chat.value.None;
 import dev.troupe.chat.value.TemplateException;
+import dev.troupe.tokenizer.file.BoundedFile;
 import dev.troupe.tokenizer.file.FilePart;
 import dev.troupe.tokenizer.file.TokenizerException;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
+import java.nio.charset.CharacterCodingException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
@@ -155,7 +157,9 @@ public final class ChatTemplate {
 
     private static String read(Path file) {
         try {
-            return Files.readString(file);
+            return BoundedFile.text(file);
+        } catch (CharacterCodingException binary) {
+            throw new TokenizerException(file + " is not UTF-8 text: save it as such", binary);
         } catch (IOException failure) {
             throw new TokenizerException("cannot read " + file + ": " + failure.getMessage(), failure);
         }

@@ -29,6 +29,18 @@ class HostileTemplateTest {
     private Path directory;
     private Duration longest = Duration.ofSeconds(60);
 
+    @Test
+    void shouldRefuseATemplateThatIsNoTextFile() throws Exception {
+        Path template = directory.resolve("chat_template.jinja");
+        Files.write(template, new byte[]{'h', (byte) 0xe9});
+        assertEquals(template + " is not UTF-8 text: save it as such",
+                assertThrows(TokenizerException.class, () -> ChatTemplate.contents(directory)).getMessage());
+        Files.delete(template);
+        assertEquals(0, new ProcessBuilder("mkfifo", template.toString()).start().waitFor());
+        assertEquals("cannot read " + template + ": it is a device or a pipe; save it as a file",
+                assertThrows(TokenizerException.class, () -> ChatTemplate.contents(directory)).getMessage());
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"{{ range(100001) }}", "{{ range(10 ** 30) }}", "{{ 'a' * 10 ** 9 }}",
             "{{ 'a' * 10 ** 30 }}",

@@ -7,8 +7,8 @@ import dev.troupe.plan.UsageException;
 import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.search.Unit;
 import dev.troupe.schedule.simulator.Hop;
+import dev.troupe.tokenizer.file.BoundedFile;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
@@ -82,7 +82,7 @@ public record Profile(int version, String date, int together, ProfileSetting set
      */
     public static Profile read(Path file) {
         try {
-            Profile profile = JSON.readValue(Files.readAllBytes(file), Profile.class);
+            Profile profile = JSON.readValue(BoundedFile.bytes(file), Profile.class);
             if (profile.version != VERSION) {
                 throw new UsageException(file + " is a profile of version " + profile.version
                         + ", and this Troupe reads version " + VERSION + ": measure a new one with ./troupe profile");

@@ -42,7 +42,7 @@ record NodeResources(DataPort port, LivenessConnections connections, Optional<Sh
                 tls.<Sockets>map(each -> each).orElse(Sockets.PLAIN), port);
         try {
             return open(run, self, port, connections, nodes -> new Connections(nodes, port, tls.map(each -> each)));
-        } catch (RuntimeException failure) {
+        } catch (RuntimeException | Error failure) {
             connections.close();
             throw failure;
         }
@@ -78,11 +78,11 @@ record NodeResources(DataPort port, LivenessConnections connections, Optional<Sh
                         kept -> StreamedCopies.connect(nodes, settings, directory, between, kept, parts.copies()));
                 copies.ifPresent(parts.copies()::over);
                 return new NodeResources(port, connections, driver, transport, parts, copies);
-            } catch (RuntimeException failure) {
+            } catch (RuntimeException | Error failure) {
                 transport.close();
                 throw failure;
             }
-        } catch (RuntimeException failure) {
+        } catch (RuntimeException | Error failure) {
             driver.ifPresent(SharedDriver::close);
             throw failure;
         }

@@ -15,6 +15,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -86,32 +87,43 @@ final class Ways implements AutoCloseable {
         boolean areAllConnected = pairs == size * (size - 1);
         int mostOfConnection = areAllConnected ? CONNECTION_PAYLOAD : STREAM_PAYLOAD;
         Map<String, FrameWay> byChannel = new LinkedHashMap<>();
-        for (int other = 0; other < size; other++) {
-            OptionalInt node = other == member ? OptionalInt.empty() : channels.connectedNode(member, other);
-            if (other == member) {
-                others.add(null);
-                wayTo.add(null);
-            } else if (node.isPresent()) {
-                Line way = new Line(connections.get(),
-                        new LineName(node.getAsInt(), LineName.Purpose.GROUP, number(number, member, other)), epoch,
-                        rest,
-                        mostOfConnection, true);
-                ConnectionSource source = new ConnectionSource(other, way, mostOfConnection, taker);
-                connected.add(source);
-                others.add(source);
-                wayTo.add(way);
-            } else {
-                others.add(new StreamSource(
-                        aeron.get().addSubscription(channels.channel(other, member), StreamIds.ofMember(number, other)),
-                        other, taker));
-                wayTo.add(byChannel.computeIfAbsent(channels.channel(member, other),
-                        channel -> open(aeron.get(), channel, StreamIds.ofMember(number, member))));
+        try {
+            for (int other = 0; other < size; other++) {
+                OptionalInt node = other == member ? OptionalInt.empty() : channels.connectedNode(member, other);
+                if (other == member) {
+                    others.add(null);
+                    wayTo.add(null);
+                } else if (node.isPresent()) {
+                    Line way = new Line(connections.get(),
+                            new LineName(node.getAsInt(), LineName.Purpose.GROUP, number(number, member, other)), epoch,
+                            rest,
+                            mostOfConnection, true);
+                    ConnectionSource source = new ConnectionSource(other, way, mostOfConnection, taker);
+                    connected.add(source);
+                    others.add(source);
+                    wayTo.add(way);
+                } else {
+                    others.add(new StreamSource(
+                            aeron.get().addSubscription(channels.channel(other, member),
+                                    StreamIds.ofMember(number, other)),
+                            other, taker));
+                    wayTo.add(byChannel.computeIfAbsent(channels.channel(member, other),
+                            channel -> open(aeron.get(), channel, StreamIds.ofMember(number, member))));
+                }
             }
+        } catch (RuntimeException | Error failure) {
+            gather(byChannel.values());
+            close();
+            throw failure;
         }
-        ways.addAll(byChannel.values());
-        wayTo.stream().filter(Line.class::isInstance).forEach(ways::add);
+        gather(byChannel.values());
         this.isGone = new boolean[ways.size()];
         this.mostPayload = areAllConnected && pairs > 0 ? CONNECTION_PAYLOAD : mostPayload(size, byChannel.values());
+    }
+
+    private void gather(Collection<FrameWay> streams) {
+        ways.addAll(streams);
+        wayTo.stream().filter(Line.class::isInstance).forEach(ways::add);
     }
 
     private static long number(int group, int member, int other) {

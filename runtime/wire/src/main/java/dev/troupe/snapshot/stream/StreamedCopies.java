@@ -75,16 +75,19 @@ public final class StreamedCopies implements SnapshotCopies {
             return new StreamedCopies(nodes, agent, counters, receiverId);
         }
         DriverClient client = null;
+        CopyAgent agent = null;
         try {
             client = DriverClient.invoked(driverDirectory, "copies");
-            CopyAgent agent = new CopyAgent(nodes, receiverId, Optional.of(client), connections, snapshots, listener,
+            agent = new CopyAgent(nodes, receiverId, Optional.of(client), connections, snapshots, listener,
                     counters);
             IntStream.of(byStream).mapToObj(node -> settings.receives(nodes.channel(node, self))).distinct()
                     .forEach(agent::listen);
             agent.thread().start();
             return new StreamedCopies(nodes, agent, counters, receiverId);
         } catch (RuntimeException failure) {
-            if (client != null) {
+            if (agent != null) {
+                agent.onClose(); // its thread has not begun
+            } else if (client != null) {
                 client.close();
             }
             if (!(failure instanceof AeronException refused)) {

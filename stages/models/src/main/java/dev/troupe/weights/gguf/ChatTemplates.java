@@ -1,5 +1,6 @@
 package dev.troupe.weights.gguf;
 
+import dev.troupe.tokenizer.file.BoundedFile;
 import dev.troupe.tokenizer.file.FilePart;
 import dev.troupe.tokenizer.file.TokenizerException;
 import dev.troupe.weights.Wording;
@@ -33,7 +34,7 @@ record ChatTemplates(Map<String, String> byName) {
         Path file = directory.resolve(FILE);
         if (Files.isRegularFile(file)) {
             try {
-                return new ChatTemplates(Map.of(DEFAULT, Files.readString(file)));
+                return new ChatTemplates(Map.of(DEFAULT, BoundedFile.text(file)));
             } catch (IOException failure) {
                 throw new TokenizerException("cannot read " + file + ": " + Wording.reason(failure), failure);
             }

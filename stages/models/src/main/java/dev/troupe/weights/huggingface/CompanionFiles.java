@@ -20,6 +20,8 @@ public final class CompanionFiles {
             "merges.txt", "tokenizer.model");
     /** The files that make tokens; the others only add to a tokenizer. */
     private static final List<String> MAKING_TOKENS = List.of("tokenizer.json", "vocab.json", "tokenizer.model");
+    /** Named templates, each in a file of its name. */
+    private static final String NAMED_TEMPLATES = "additional_chat_templates";
     private static final List<String> OF_MODEL = List.of("generation_config.json");
 
     private CompanionFiles() {
@@ -31,7 +33,7 @@ public final class CompanionFiles {
      * @throws WeightException if one is larger than {@link BoundedFile#MOST_BYTES}
      */
     public static List<Path> in(Path directory) {
-        return Stream.of(OF_TOKENIZER, OF_MODEL).flatMap(List::stream).map(directory::resolve)
+        return Stream.of(ofTokenizer(directory), OF_MODEL).flatMap(List::stream).map(directory::resolve)
                 .filter(Files::isRegularFile).map(CompanionFiles::bounded).toList();
     }
 
@@ -42,12 +44,27 @@ public final class CompanionFiles {
 
     /** Copies the files of a directory's tokenizer into another, which is created if it does not exist. */
     public static void copyTokenizer(Path from, Path into) {
-        copy(from, OF_TOKENIZER, into);
+        copy(from, ofTokenizer(from), into);
     }
 
     /** As {@link #copyTokenizer}, for the other companions and the configuration, which names special tokens. */
     public static void copyModel(Path from, Path into) {
         copy(from, Stream.concat(OF_MODEL.stream(), Stream.of(HuggingFaceModel.CONFIG)).toList(), into);
+    }
+
+    private static List<String> ofTokenizer(Path directory) {
+        Path templates = directory.resolve(NAMED_TEMPLATES);
+        if (!Files.isDirectory(templates)) {
+            return OF_TOKENIZER;
+        }
+        try (Stream<Path> files = Files.list(templates)) {
+            return Stream.concat(OF_TOKENIZER.stream(),
+                    files.map(file -> file.getFileName().toString()).filter(name -> name.endsWith(".jinja")).sorted()
+                            .map(name -> NAMED_TEMPLATES + '/' + name))
+                    .toList();
+        } catch (IOException failure) {
+            throw new WeightException("cannot read " + templates + ": " + Wording.reason(failure), failure);
+        }
     }
 
     private static void copy(Path from, List<String> names, Path into) {
@@ -58,8 +75,9 @@ public final class CompanionFiles {
             }
             bounded(file);
             try {
-                Files.createDirectories(into);
-                Files.copy(file, into.resolve(name), StandardCopyOption.REPLACE_EXISTING);
+                Path copy = into.resolve(name);
+                Files.createDirectories(copy.getParent());
+                Files.copy(file, copy, StandardCopyOption.REPLACE_EXISTING);
             } catch (IOException failure) {
                 throw new WeightException("cannot copy " + file + " to " + into + ": " + Wording.reason(failure),
                         failure);

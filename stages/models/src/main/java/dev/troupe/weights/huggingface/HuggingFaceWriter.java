@@ -122,7 +122,9 @@ public final class HuggingFaceWriter {
                 write(added(files, directory.resolve(ShardIndex.FILE_NAME)), index(model, shards));
             }
             for (Path companion : companions.map(CompanionFiles::in).orElse(List.of())) {
-                write(added(files, directory.resolve(companion.getFileName())), Files.readAllBytes(companion));
+                Path copy = directory.resolve(companions.orElseThrow().relativize(companion));
+                Files.createDirectories(copy.getParent());
+                write(added(files, copy), Files.readAllBytes(companion));
             }
             Path config = directory.resolve(HuggingFaceModel.CONFIG);
             write(added(files, config),

@@ -130,14 +130,19 @@ class HuggingFaceWriterTest {
         }
         Files.writeString(source.resolve("config.json"),
                 "{\"bos_token_id\": 1, \"eos_token_id\": [2, 39], \"pad_token_id\": 40, \"vocab_size\": 50}");
+        Path named = Files.createDirectory(source.resolve("additional_chat_templates"));
+        Files.writeString(named.resolve("tool_use.jinja"), "of tools");
+        Files.writeString(named.resolve("notes.txt"), "of nobody");
         Path kept = directory.resolve("kept");
         CompanionFiles.copyModel(source, kept);
         CompanionFiles.copyTokenizer(source, kept);
         Path out = directory.resolve("out");
         HuggingFaceWriter.write(out, MODEL, floats(), HuggingFaceWriter.USUAL_SHARD_BYTES, Optional.of(kept));
-        assertEquals(List.of("chat_template.jinja", "config.json", "generation_config.json", "merges.txt",
-                "model.safetensors", "special_tokens_map.json", "tokenizer.json", "tokenizer_config.json",
+        assertEquals(List.of("additional_chat_templates", "chat_template.jinja", "config.json",
+                "generation_config.json",
+                "merges.txt", "model.safetensors", "special_tokens_map.json", "tokenizer.json", "tokenizer_config.json",
                 "vocab.json"), names(out));
+        assertEquals(List.of("tool_use.jinja"), names(out.resolve("additional_chat_templates")));
         assertEquals("of merges.txt", Files.readString(out.resolve("merges.txt")));
         JsonNode config = new JsonMapper().readTree(out.resolve("config.json").toFile());
         assertEquals(1, config.get("bos_token_id").asInt());

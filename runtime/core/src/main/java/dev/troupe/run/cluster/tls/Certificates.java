@@ -2,6 +2,7 @@ package dev.troupe.run.cluster.tls;
 
 import dev.troupe.config.cluster.TlsSpec;
 import dev.troupe.plan.UsageException;
+import dev.troupe.tokenizer.file.BoundedFile;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -147,7 +148,7 @@ public final class Certificates {
 
     private static byte[] read(String name, Path path) {
         try {
-            return Files.readAllBytes(path);
+            return BoundedFile.bytes(path);
         } catch (IOException unreadable) {
             throw refused(name, path, "cannot be read" + (Files.exists(path) ? "" : ", it is not there"),
                     "name another file, or have this user read it", unreadable);
