@@ -28,6 +28,7 @@ public final class Qwen3MoeFamily extends ExpertFamily {
     private static final String PUBLISHED_NORMALIZED = "norm_topk_prob";
     private static final String PUBLISHED_EVERY = "decoder_sparse_step";
     private static final String PUBLISHED_DENSE = "mlp_only_layers";
+    private static final String LAYERS = "a list of numbers of layers, from 0";
 
     @Override
     public String name() {
@@ -96,9 +97,12 @@ public final class Qwen3MoeFamily extends ExpertFamily {
             throw config.refusal(EXPERTS, "the same as " + LOCAL_EXPERTS);
         }
         List<Integer> dense = new ArrayList<>();
+        if (config.isGiven(PUBLISHED_DENSE) && !config.value(PUBLISHED_DENSE).isArray()) {
+            throw config.refusal(PUBLISHED_DENSE, LAYERS);
+        }
         for (JsonNode block : config.value(PUBLISHED_DENSE)) {
             if (!block.isIntegralNumber() || !block.canConvertToInt() || block.intValue() < 0) {
-                throw config.refusal(PUBLISHED_DENSE, "a list of numbers of layers, from 0");
+                throw config.refusal(PUBLISHED_DENSE, LAYERS);
             }
             dense.add(block.intValue());
         }

@@ -49,7 +49,7 @@ class ExpertFamilyTest {
     }
 
     @Test
-    void shouldReadTheNumberOfExpertsUnderBothNames() throws Exception {
+    void shouldReadTheNumberOfExpertsUnderBothNamesAndRefuseWrongLayers() throws Exception {
         ObjectNode ofHub = golden("qwen3moe-dense-between");
         ModelSpec expected = read(ofHub);
         assertEquals(5, expected.layers().stream().filter(layer -> layer.name().equals("h.0.mlp")).findFirst()
@@ -58,6 +58,8 @@ class ExpertFamilyTest {
                 .put("num_local_experts", 5)));
         assertTrue(refusal(ofHub.put("num_local_experts", 4))
                 .contains("num_experts must be the same as num_local_experts"));
+        assertTrue(refusal(golden("qwen3moe").put("mlp_only_layers", "x"))
+                .contains("mlp_only_layers must be a list of numbers of layers, from 0"));
     }
 
     @Test
