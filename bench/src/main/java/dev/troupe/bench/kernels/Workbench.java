@@ -50,6 +50,7 @@ public class Workbench {
     public String kernel;
 
     private final Random random = new Random(1);
+    private final Map<String, Runnable> calls = new HashMap<>();
     private Engine engine;
     private Runnable call;
 
@@ -62,10 +63,15 @@ public class Workbench {
         String name = kernel.substring(0, kernel.indexOf('.'));
         engine = provider.open(new EngineSettings(DataType.FLOAT32,
                 name.equals(KernelFamily.CASTS) ? DataType.BFLOAT16 : DataType.FLOAT32, 1));
-        Map<String, Runnable> calls = new HashMap<>();
+        calls.clear();
         KernelFamily.ALL.stream().filter(family -> family.name().equals(name)).findFirst().orElseThrow().calls()
                 .accept(this, calls);
-        call = calls.get(kernel.substring(name.length() + 1));
+        choose(kernel);
+    }
+
+    /** Selects a call of the family that is open. */
+    public void choose(String name) {
+        call = calls.get(name.substring(name.indexOf('.') + 1));
     }
 
     /** Frees the tensors and closes the engine. */

@@ -122,19 +122,12 @@ class PeftConfigTest {
             "\"(?P<block>.*)q_proj\" @ target_modules must be an expression that Java reads as Python does",
             "\"(([a-z._0-9]+)+)+x\" @ target_modules must be an expression that is done with a name in 100000 steps",
             "\"(|)(|)(|)(|)(|)(|)(|)(|)(|)(|)(|)(|)(|)(|)(|)(|)(|)(|)(|)(|)(|)(|)(|)(|)(|)(|)(|)(|)(|)(|)(|)(|)(|)(|)(|)(|)\" @"
-                    + " target_modules must be an expression that is done with all names in 5 s"})
+                    + " target_modules must be an expression that is done with all names in 5 s",
+            "\"((){2000000000}){2000000000}\" @ target_modules must be an expression that is done with all names in 5 s"})
     void shouldRefuseTargetsByName(String targets, String sentence) throws Exception {
         ObjectNode config = config("llama-rslora");
         config.set("target_modules", JSON.readTree(targets));
         assertRefused("llama-rslora", config, sentence);
-    }
-
-    /** As {@code (|)(|)}: it takes the patience of the reader, and leaves a thread that nothing can stop. */
-    @Tag("long")
-    @Test
-    void shouldRefuseCountsThatNeverEnd() throws Exception {
-        shouldRefuseTargetsByName("\"((){2000000000}){2000000000}\"",
-                "target_modules must be an expression that is done with all names in 5 s");
     }
 
     private void assertRefused(String golden, ObjectNode config, String sentence) {
