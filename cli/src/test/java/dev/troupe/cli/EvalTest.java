@@ -49,6 +49,7 @@ class EvalTest {
             mixtral,             cpu,       float32, 1e-5
             qwen3moe,            reference, float64, 1e-9
             qwen3moe-dense-between, nd4j,   float32, 1e-5
+            glm4moe,             cpu,       float32, 1e-5
             """)
     void shouldMeasureTheLossAndTheLogitsOfTransformers(String name, String engine, String precision,
             double tolerance) {

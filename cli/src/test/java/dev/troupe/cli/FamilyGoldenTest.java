@@ -21,7 +21,7 @@ class FamilyGoldenTest {
     private static final List<String> NAMES = List.of("llama-gqa", "llama31-rope-scaled", "smollm-tied-mqa",
             "qwen2-bias-tied", "qwen3-qknorm", "llama-packed-masked",
             "llama-lora", "qwen3-lora-all", "llama-rslora", "gpt2-lora", "mixtral", "mixtral-aux", "qwen3moe",
-            "qwen3moe-dense-between");
+            "qwen3moe-dense-between", "glm4moe");
     private static final List<String> SCHEDULES = List.of("gpipe", "1f1b", "zbv");
 
     @TempDir
@@ -61,6 +61,8 @@ class FamilyGoldenTest {
             mixtral-aux,         2, 2, 1, zbv
             qwen3moe,            4, 1, 1, gpipe
             qwen3moe-dense-between, 2, 1, 2, 1f1b
+            glm4moe,             2, 2, 1, zbv
+            glm4moe,             3, 1, 2, 1f1b
             """)
     void shouldTrainAsTransformersDoes(String name, int pipeline, int tensor, int data, String schedule) {
         train(new Grid(name, pipeline, tensor, data, schedule));
@@ -77,6 +79,9 @@ class FamilyGoldenTest {
             mixtral-aux,     2, 1, recompute
             mixtral-aux,     2, 2, zero
             qwen3moe,        2, 1, larger microbatches
+            glm4moe,         2, 2, sequence
+            glm4moe,         2, 1, recompute
+            glm4moe,         2, 2, zero
             """)
     void shouldTrainAsTransformersDoesWhateverIsSharedOutOrMadeAgain(String name, int pipeline, int group,
             String what) {
@@ -99,6 +104,7 @@ class FamilyGoldenTest {
             llama-packed-masked
             qwen3-lora-all
             mixtral-aux
+            glm4moe
             """)
     void shouldTrainAsTransformersDoesOnNd4j(String name) {
         trainOnNd4j(name);

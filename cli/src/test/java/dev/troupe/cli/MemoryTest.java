@@ -69,7 +69,7 @@ class MemoryTest {
     /** However uneven the loads of the experts are. */
     @ParameterizedTest
     @CsvSource({"mixtral-aux, 1f1b, 2, 2, none", "qwen3moe, zb-h1, 2, 1, full",
-            "qwen3moe-dense-between, gpipe, 3, 1, selective"})
+            "qwen3moe-dense-between, gpipe, 3, 1, selective", "glm4moe, 1f1b, 2, 2, full"})
     void shouldTakeTheAnnouncedMemoryWithExperts(String name, String schedule, int pipeline, int tensor,
             String recompute) {
         assertTakesWhatItAnnounces(name, schedule, pipeline, 1, recompute, "parallel.tensor=" + tensor);

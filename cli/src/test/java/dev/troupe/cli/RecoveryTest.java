@@ -53,6 +53,11 @@ class RecoveryTest {
                 "training.recompute=full");
     }
 
+    @Test
+    void shouldContinueInsideTheStepOfSharedExperts() {
+        assertRecovers(Golden.named("glm4moe"), 1, "segmentMatmulBackward", 9, "parallel.schedule=1f1b");
+    }
+
     @Tag("long")
     @ParameterizedTest
     @CsvSource({

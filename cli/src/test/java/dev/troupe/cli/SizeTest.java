@@ -41,7 +41,6 @@ class SizeTest {
             Map.entry("dev.troupe.protocol.RunSettings", 14),
             Map.entry("dev.troupe.config.fault.FaultSpec", 12),
             Map.entry("dev.troupe.rank.idle.RankTimes", 12),
-            Map.entry("dev.troupe.model.rotary.RotaryModel", 11),
             Map.entry("dev.troupe.schedule.Plan", 11));
     /** Folders and files that may be over {@link #MOST_BYTES}, each with what makes it. */
     private static final Map<String, String> LARGE_FILES = Map.of(

@@ -125,7 +125,8 @@ class TidyTest {
             "stages/models/src/main/java/dev/troupe/model/rotary",
             Pattern.compile("\\b(q_proj|o_proj|down_proj|input_layernorm|embed_tokens|q_norm|attn_q|ffn_gate)\\b"),
             "stages/models/src/main/java/dev/troupe/model/mixtral", Pattern.compile("block_sparse_moe"),
-            "stages/models/src/main/java/dev/troupe/model/qwen3moe", Pattern.compile("mlp_only_layers"));
+            "stages/models/src/main/java/dev/troupe/model/qwen3moe", Pattern.compile("mlp_only_layers"),
+            "stages/models/src/main/java/dev/troupe/model/glm4moe", Pattern.compile("first_k_dense_replace"));
 
     @Test
     void shouldPointArrowsTheWayTheHouseHasThem() {

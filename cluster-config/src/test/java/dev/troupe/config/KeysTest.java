@@ -75,7 +75,9 @@ final class KeysTest {
         assertEquals(
                 List.of("family", "from", "adapter", "layers", "hidden", "heads", "sequence-length", "vocabulary-size",
                         "tie-embeddings", "key-value-heads", "head-size", "inner", "rotary-base", "experts",
-                        "experts-per-token", "expert-inner", "auxiliary-loss", "norm-epsilon"),
+                        "experts-per-token", "expert-inner", "shared-experts", "first-dense-blocks",
+                        "expert-groups", "expert-groups-per-token", "routed-scaling-factor",
+                        "partial-rotary-factor", "auxiliary-loss", "norm-epsilon"),
                 names);
         assertEquals("name", keys.all().getFirst().path());
         assertTrue(keys.startingWith("cluster.nodes[]").stream().anyMatch(key -> key.name().equals("data-port")));

@@ -7,6 +7,8 @@ import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
+import dev.troupe.engine.router.Router;
+import dev.troupe.engine.router.SoftmaxRouter;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.IntStream;
@@ -39,6 +41,7 @@ final class ExpertKernels {
                 KernelWork.products(name, "segmentMatmul", PRODUCTS, 2 * SORTED * I),
                 KernelWork.products(name, "segmentMatmulBackward", PRODUCTS, 2 * SORTED * I)), (on, calls) -> {
                     Engine engine = on.engine();
+                    Router router = new SoftmaxRouter(true);
                     Tensor logits = on.floats(N, E);
                     Tensor scores = on.floats(N, E);
                     Tensor chosen = engine.allocate(DataType.INT32, Shape.of(N, K));
@@ -54,9 +57,9 @@ final class ExpertKernels {
                     Tensor dInner = on.floats(R, I);
                     List<Tensor> matrices = IntStream.range(0, E).mapToObj(_ -> on.floats(I, C)).toList();
                     List<Tensor> gradients = IntStream.range(0, E).mapToObj(_ -> on.floats(I, C)).toList();
-                    calls.put("route", () -> engine.route(logits, true, scores, chosen, weights));
+                    calls.put("route", () -> engine.route(router, logits, null, scores, chosen, weights));
                     calls.put("routeBackward",
-                            () -> engine.routeBackward(scores, chosen, true, dWeights, null, logits));
+                            () -> engine.routeBackward(router, scores, chosen, dWeights, null, logits));
                     calls.put("routingTables", () -> engine.routingTables(chosen, segments, rows, places));
                     calls.put("addLoads", () -> engine.addLoads(scores, chosen, loads));
                     calls.put("gatherRows", () -> engine.gatherRows(x, rows, sorted));

@@ -199,7 +199,7 @@ record KernelFamily(String name, List<KernelWork> work, BiConsumer<Workbench, Ma
                     calls.put("rmsNormBackwardWeight", () -> engine.rmsNormBackwardWeight(dy, x, root, dGamma));
                     calls.put("rmsNormBackward",
                             () -> engine.rmsNormBackward(dy, x, gamma, root, dx, true, dGamma));
-                    calls.put("rotary", () -> engine.rotary(dx, null, T, cosines, sines, false, dx));
+                    calls.put("rotary", () -> engine.rotary(dx, null, T, cosines, sines, C / H, false, dx));
                     calls.put("groupedAttention", () -> engine.groupedAttention(x, keys, values, null, T, H, k,
                             Dropout.NONE, state, y));
                     calls.put("groupedAttentionBackward", () -> engine.groupedAttentionBackward(dy, x, keys, values,

@@ -33,8 +33,10 @@ public record ModelSection(Optional<Path> directory, Optional<String> family, Ma
     private static final String VOCABULARY = "model.vocabulary-size";
     /** Keys of some families only; 0 means the family's own number. */
     private static final List<String> COUNTS = List.of("key-value-heads", HEAD_SIZE, "inner", "experts",
-            "experts-per-token", "expert-inner");
-    private static final List<String> NUMBERS = List.of("norm-epsilon", "rotary-base", "auxiliary-loss");
+            "experts-per-token", "expert-inner", "shared-experts", "first-dense-blocks", "expert-groups",
+            "expert-groups-per-token");
+    private static final List<String> NUMBERS = List.of("norm-epsilon", "rotary-base", "auxiliary-loss",
+            "routed-scaling-factor", "partial-rotary-factor");
 
     public ModelSection {
         Objects.requireNonNull(directory, "directory");

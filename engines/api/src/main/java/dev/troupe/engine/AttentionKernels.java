@@ -71,14 +71,16 @@ public interface AttentionKernels {
     void cachedAttention(Tensor query, Tensor keys, Tensor values, int length, int heads, int keyValueHeads, Tensor y);
 
     /**
-     * Rotates each head by the angles of its place in its document (Su et al. 2021): number i of a head's first half and
-     * number i of its second half are one pair.
+     * Rotates the first d numbers of each head by the angles of its place in its document (Su et al. 2021): number i of
+     * their first half and number i of their second half are one pair. The other numbers of a head stay as they are.
      *
      * @param x [N x G D], G heads
-     * @param cosines [at least T x D/2], a row for each place in a document
+     * @param cosines [at least T x d/2], a row for each place in a document
      * @param sines as {@code cosines}
+     * @param headSize D, at least d
      * @param back whether to rotate the other way, which is the backward
      * @param y as x; may be x
      */
-    void rotary(Tensor x, Tensor starts, int sequenceLength, Tensor cosines, Tensor sines, boolean back, Tensor y);
+    void rotary(Tensor x, Tensor starts, int sequenceLength, Tensor cosines, Tensor sines, int headSize, boolean back,
+            Tensor y);
 }

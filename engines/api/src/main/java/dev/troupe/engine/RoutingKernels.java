@@ -1,5 +1,6 @@
 package dev.troupe.engine;
 
+import dev.troupe.engine.router.Router;
 import java.util.List;
 
 /**
@@ -12,16 +13,15 @@ import java.util.List;
  */
 public interface RoutingKernels {
     /**
-     * Chooses experts by the softmax of the logits: {@code chosen[n]} are the k experts of the highest scores, the highest
-     * first, and of equal ones the lower index first.
+     * Chooses experts for each row by the rule of a router.
      *
      * @param logits float tensor [N x E]
-     * @param normalized whether the weights of a row are divided by their sum
-     * @param scores float tensor [N x E]: the softmax of each row
-     * @param chosen INT32 [N x k], k at most E
-     * @param weights float tensor [N x k]: the scores of the chosen experts
+     * @param bias float tensor [E], added for the choice alone; null for none
+     * @param scores float tensor [N x E]
+     * @param chosen INT32 [N x k], k at most E: the experts of each row, the preferred first
+     * @param weights float tensor [N x k]: the weights of the chosen experts
      */
-    void route(Tensor logits, boolean normalized, Tensor scores, Tensor chosen, Tensor weights);
+    void route(Router router, Tensor logits, Tensor bias, Tensor scores, Tensor chosen, Tensor weights);
 
     /**
      * The gradient for the logits of {@link #route}; the choice has none.
@@ -30,7 +30,7 @@ public interface RoutingKernels {
      * @param dScores float tensor [E]: a further gradient for the scores, the same in each row; null for none
      * @param dLogits product tensor [N x E]
      */
-    void routeBackward(Tensor scores, Tensor chosen, boolean normalized, Tensor dWeights, Tensor dScores,
+    void routeBackward(Router router, Tensor scores, Tensor chosen, Tensor dWeights, Tensor dScores,
             Tensor dLogits);
 
     /**

@@ -39,6 +39,10 @@ public final class TensorSharing {
             why.add("the inner width of an expert of " + model.size(Axis.EXPERT_INNER)
                     + " (model.expert-inner) is not divisible by " + ranks);
         }
+        if (model.has(Axis.SHARED_INNER) && model.size(Axis.SHARED_INNER) % ranks != 0) {
+            why.add("the inner width of the shared experts of " + model.size(Axis.SHARED_INNER)
+                    + " (model.shared-experts x model.expert-inner) is not divisible by " + ranks);
+        }
         if (vocabulary < ranks) {
             why.add("a vocabulary of " + vocabulary + " (model.vocabulary-size) has no token for each of "
                     + ranks);

@@ -165,9 +165,10 @@ public final class StageLayers {
         BitSet counted = new BitSet();
         for (int i = 0; i < all.size(); i++) {
             Parameter parameter = all.get(i);
-            Optional<Tensor> share = isTiedCopy(parameter) || parameter.slice().isWhole() && group.rank() > 0
-                    ? Optional.empty()
-                    : buffers.gradientShare(parameter);
+            Optional<Tensor> share = isTiedCopy(parameter) || parameter.spec().followsLoads()
+                    || parameter.slice().isWhole() && group.rank() > 0
+                            ? Optional.empty()
+                            : buffers.gradientShare(parameter);
             if (share.isPresent()) {
                 engine.squaredSum(share.get(), onEngine.tensor(), i);
                 counted.set(i);

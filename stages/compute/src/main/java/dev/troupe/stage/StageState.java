@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 
 /** One rank's part of a stage's weights, gradients and optimizer state, by name. */
 final class StageState {
@@ -36,7 +37,8 @@ final class StageState {
     }
 
     List<StateTensor> gradients() {
-        return named(buffers.gradients());
+        return layers.parameters().stream().filter(parameter -> !parameter.spec().followsLoads())
+                .flatMap(parameter -> held("", parameter, buffers.gradients())).toList();
     }
 
     private List<StateTensor> named(FlatBuffer buffer) {
@@ -44,9 +46,11 @@ final class StageState {
     }
 
     private List<StateTensor> named(String prefix, FlatBuffer buffer) {
-        return layers.parameters().stream().flatMap(
-                parameter -> buffers.held(prefix + parameter.name(), parameter, buffer, isCopy(parameter)).stream())
-                .toList();
+        return layers.parameters().stream().flatMap(parameter -> held(prefix, parameter, buffer)).toList();
+    }
+
+    private Stream<StateTensor> held(String prefix, Parameter parameter, FlatBuffer buffer) {
+        return buffers.held(prefix + parameter.name(), parameter, buffer, isCopy(parameter)).stream();
     }
 
     /**

@@ -38,7 +38,7 @@ class KeyValueCacheTest {
     private static final int VOCABULARY = 37;
 
     @ParameterizedTest
-    @CsvSource({"gpt2, 1", "llama, 7", "qwen2, 22", "qwen3, 5", "mixtral, 9", "qwen3_moe, 3"})
+    @CsvSource({"gpt2, 1", "llama, 7", "qwen2, 22", "qwen3, 5", "mixtral, 9", "qwen3_moe, 3", "glm4_moe, 6"})
     void shouldHaveTheLogitsOfAForwardOverTheWholeText(String family, int prompt) {
         try (Engine reference = new ReferenceEngine(DataType.FLOAT64);
                 Engine cpu = new CpuEngineProvider().open(new EngineSettings(DataType.FLOAT32, 2))) {

@@ -52,7 +52,9 @@ class StageParityTest {
             "mixtral-aux,     5, E|a|mam|am|L,         2, WEIGHT_GRADIENTS_REVERSED",
             "qwen3moe,        4, uniform,              4, ONE_FORWARD_ONE_BACKWARD",
             "qwen3moe-dense-between, 2, uniform,       1, ALL_FORWARDS_FIRST",
-            "qwen3moe-dense-between, 3, parameters,    1, WEIGHT_GRADIENTS_LATE"})
+            "qwen3moe-dense-between, 3, parameters,    1, WEIGHT_GRADIENTS_LATE",
+            "glm4moe,         1, uniform,              8, ALL_FORWARDS_FIRST",
+            "glm4moe,         5, Ea|ma|m|a|mL,         2, WEIGHT_GRADIENTS_LATE"})
     void shouldTrainAsPyTorchDoes(String name, int stageCount, String layout, int microbatchSize, Order order) {
         try (StageGolden golden = new StageGolden(name);
                 NaivePipeline pipeline = new NaivePipeline(golden, Partition.of(golden.model(), stageCount, layout),
@@ -71,7 +73,7 @@ class StageParityTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"gpt2-tied-adamw, 2", "gpt2-untied-sgd, 4", "gpt2-uneven, 3", "mixtral-aux, 2"})
+    @CsvSource({"gpt2-tied-adamw, 2", "gpt2-untied-sgd, 4", "gpt2-uneven, 3", "mixtral-aux, 2", "glm4moe, 4"})
     void shouldGiveTheSameBitsUnderEverySplitAndOrder(String name, int microbatchSize) {
         try (StageGolden golden = new StageGolden(name)) {
             ModelSpec model = golden.model();

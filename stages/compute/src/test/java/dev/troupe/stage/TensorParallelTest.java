@@ -52,7 +52,7 @@ class TensorParallelTest {
     @CsvSource({"gpt2-tied-adamw, 4, false, 2", "gpt2-tied-adamw, 2, true, 1", "gpt2-untied-sgd, 2, true, 4",
             "gpt2-uneven, 3, true, 2", "gpt2-uneven, 2, false, 3", "mixtral-aux, 2, false, 2",
             "mixtral-aux, 2, true, 1",
-            "qwen3moe, 2, true, 3"})
+            "qwen3moe, 2, true, 3", "glm4moe, 2, false, 3", "glm4moe, 2, true, 2"})
     void shouldTrainAsPyTorchDoes(String name, int size, boolean sequence, int stageCount) {
         try (StageGolden golden = new StageGolden(name);
                 TensorPipelines shared = new TensorPipelines(Setup.of(golden, golden.initial, 2),

@@ -147,6 +147,18 @@ public final class PublishedConfig {
         return value.intValue();
     }
 
+    /** Returns a whole number of at least 0; {@code absent} if there is none. */
+    public int notNegative(String key, int absent) {
+        JsonNode value = value(key);
+        if (value.isMissingNode()) {
+            return absent;
+        }
+        if (!value.isIntegralNumber() || !value.canConvertToInt() || value.intValue() < 0) {
+            throw refusal(key, "a whole number of at least 0");
+        }
+        return value.intValue();
+    }
+
     public boolean flag(String key, boolean absent) {
         JsonNode value = value(key);
         if (value.isMissingNode()) {

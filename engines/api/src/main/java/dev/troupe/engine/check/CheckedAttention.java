@@ -114,18 +114,19 @@ abstract class CheckedAttention extends CheckedMemory {
     }
 
     @Override
-    public final void rotary(Tensor x, Tensor starts, int sequenceLength, Tensor cosines, Tensor sines, boolean back,
-            Tensor y) {
+    public final void rotary(Tensor x, Tensor starts, int sequenceLength, Tensor cosines, Tensor sines, int headSize,
+            boolean back, Tensor y) {
         Operands check = of(Kernel.ROTARY);
         CheckedTensor in = check.matrix("x", x);
         check.sequences(in, sequenceLength);
-        CheckedTensor cos = check.angles("cosines", cosines, sequenceLength, in);
+        CheckedTensor cos = check.angles("cosines", cosines, sequenceLength, in, headSize);
         CheckedTensor sin = check.like("sines", sines, cos);
         CheckedTensor begins = starts(check, Kernel.ROTARY, starts, in, sequenceLength);
         CheckedTensor out = check.like("y", y, in);
         check.apart("y", out, cos, sin);
         long begun = hook.begins(Kernel.ROTARY);
-        engine.rotary(in.own(), ownOrNull(begins), sequenceLength, cos.own(), sin.own(), back, out.own());
+        engine.rotary(in.own(), ownOrNull(begins), sequenceLength, cos.own(), sin.own(), headSize, back,
+                out.own());
         hook.ended(Kernel.ROTARY, begun, out);
     }
 

@@ -3,6 +3,7 @@ package dev.troupe.engine.check;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Kernel;
 import dev.troupe.engine.Tensor;
+import dev.troupe.engine.router.Router;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -13,21 +14,24 @@ abstract class CheckedRouting extends CheckedTokens {
     }
 
     @Override
-    public final void route(Tensor logits, boolean normalized, Tensor scores, Tensor chosen, Tensor weights) {
+    public final void route(Router router, Tensor logits, Tensor bias, Tensor scores, Tensor chosen,
+            Tensor weights) {
         Operands check = of(Kernel.ROUTE);
         CheckedTensor in = check.floatMatrix("logits", logits);
         CheckedTensor probabilities = check.like("scores", scores, in);
         CheckedTensor choice = check.choices("chosen", chosen, in.size(0), in.size(1));
         CheckedTensor out = check.floatMatrix("weights", weights, in.size(0), choice.size(1));
+        CheckedTensor added = bias == null ? null : check.vector("bias", bias, in.size(1));
         check.apart("scores", probabilities, in);
         check.apart("weights", out, in, probabilities);
         long begun = hook.begins(Kernel.ROUTE);
-        engine.route(in.own(), normalized, probabilities.own(), choice.own(), out.own());
+        engine.route(router, in.own(), added == null ? null : added.own(), probabilities.own(), choice.own(),
+                out.own());
         hook.ended(Kernel.ROUTE, begun, probabilities);
     }
 
     @Override
-    public final void routeBackward(Tensor scores, Tensor chosen, boolean normalized, Tensor dWeights, Tensor dScores,
+    public final void routeBackward(Router router, Tensor scores, Tensor chosen, Tensor dWeights, Tensor dScores,
             Tensor dLogits) {
         Operands check = of(Kernel.ROUTE_BACKWARD);
         CheckedTensor probabilities = check.floatMatrix("scores", scores);
@@ -42,7 +46,7 @@ abstract class CheckedRouting extends CheckedTokens {
             check.apart("dLogits", dIn, further);
         }
         long begun = hook.begins(Kernel.ROUTE_BACKWARD);
-        engine.routeBackward(probabilities.own(), choice.own(), normalized, dOut.own(),
+        engine.routeBackward(router, probabilities.own(), choice.own(), dOut.own(),
                 further == null ? null : further.own(), dIn.own());
         hook.ended(Kernel.ROUTE_BACKWARD, begun, dIn);
     }

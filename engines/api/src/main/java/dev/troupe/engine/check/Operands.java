@@ -200,13 +200,14 @@ final class Operands {
     }
 
     /** A float matrix with a row for each place of a sequence, and half a head's columns. */
-    CheckedTensor angles(String name, Tensor tensor, int sequenceLength, CheckedTensor x) {
+    CheckedTensor angles(String name, Tensor tensor, int sequenceLength, CheckedTensor x, int headSize) {
         CheckedTensor own = floats(name, tensor);
-        if (own.shape().rank() != 2 || own.size(0) < sequenceLength || x.size(1) % (2 * own.size(1)) != 0) {
+        if (own.shape().rank() != 2 || own.size(0) < sequenceLength || headSize < 2 * own.size(1)
+                || x.size(1) % headSize != 0) {
             throw misfit(name,
                     String.format(Locale.ROOT,
-                            "must be [at least %d x half of a size that divides the %d columns of x]", sequenceLength,
-                            x.size(1)),
+                            "must be [at least %d x at most half of a head], with heads of %d that divide the %d columns of x",
+                            sequenceLength, headSize, x.size(1)),
                     own);
         }
         return own;

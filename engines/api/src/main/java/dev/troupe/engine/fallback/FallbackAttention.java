@@ -75,10 +75,10 @@ interface FallbackAttention extends Fallback {
     }
 
     @Override
-    default void rotary(Tensor x, Tensor starts, int sequenceLength, Tensor cosines, Tensor sines, boolean back,
-            Tensor y) {
+    default void rotary(Tensor x, Tensor starts, int sequenceLength, Tensor cosines, Tensor sines, int headSize,
+            boolean back, Tensor y) {
         fallBack(Kernel.ROTARY,
                 host -> Rotary.turn(host.read(x), x.shape().size(1), host.idsOrNull(starts), sequenceLength,
-                        host.read(cosines), host.read(sines), cosines.shape().size(1), back, host.output(y)));
+                        host.read(cosines), host.read(sines), cosines.shape().size(1), headSize, back, host.output(y)));
     }
 }

@@ -4,22 +4,24 @@ import dev.troupe.engine.Kernel;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import dev.troupe.engine.fallback.loop.Routing;
+import dev.troupe.engine.router.Router;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /** Definitions of the kernels of experts. The products of an expert are the engine's, on ranges of the sorted rows. */
 interface FallbackRouting extends Fallback {
     @Override
-    default void route(Tensor logits, boolean normalized, Tensor scores, Tensor chosen, Tensor weights) {
-        fallBack(Kernel.ROUTE, host -> Routing.forward(host.read(logits), normalized, host.output(scores),
-                host.idsOutput(chosen), host.output(weights), logits.shape().size(1), chosen.shape().size(1)));
+    default void route(Router router, Tensor logits, Tensor bias, Tensor scores, Tensor chosen, Tensor weights) {
+        fallBack(Kernel.ROUTE, host -> Routing.forward(router, host.read(logits), host.readOrNull(bias),
+                host.output(scores), host.idsOutput(chosen), host.output(weights), logits.shape().size(1),
+                chosen.shape().size(1)));
     }
 
     @Override
-    default void routeBackward(Tensor scores, Tensor chosen, boolean normalized, Tensor dWeights, Tensor dScores,
+    default void routeBackward(Router router, Tensor scores, Tensor chosen, Tensor dWeights, Tensor dScores,
             Tensor dLogits) {
         fallBack(Kernel.ROUTE_BACKWARD,
-                host -> Routing.backward(host.read(scores), host.ids(chosen), normalized, host.read(dWeights),
+                host -> Routing.backward(router, host.read(scores), host.ids(chosen), host.read(dWeights),
                         host.readOrNull(dScores), host.output(dLogits), scores.shape().size(1),
                         chosen.shape().size(1)));
     }

@@ -60,8 +60,11 @@ final class GroupedAttentionCases {
             for (int d : new int[]{2, 6, 34, 64}) {
                 for (boolean documents : new boolean[]{false, true}) {
                     for (boolean back : new boolean[]{false, true}) {
-                        cases.add(rotary(new Sizes(3, 17, g, g, d, documents), back, false));
-                        cases.add(rotary(new Sizes(3, 17, g, g, d, documents), back, true));
+                        // All numbers of a head, and some.
+                        for (int turned : d == 34 ? new int[]{d, 2, 20} : new int[]{d}) {
+                            cases.add(rotary(new Sizes(3, 17, g, g, d, documents), turned, back, false));
+                            cases.add(rotary(new Sizes(3, 17, g, g, d, documents), turned, back, true));
+                        }
                     }
                 }
             }
@@ -173,10 +176,11 @@ final class GroupedAttentionCases {
                 Math.max(truth.largestAfter("dKeys"), truth.largestAfter("dValues")));
     }
 
-    private static KernelCase rotary(Sizes sizes, boolean back, boolean inPlace) {
-        KernelCase.Builder builder = KernelCase.of("rotary", "%s%s%s", sizes, back ? " back" : "",
+    private static KernelCase rotary(Sizes sizes, int turned, boolean back, boolean inPlace) {
+        KernelCase.Builder builder = KernelCase.of("rotary", "%s%s%s%s", sizes,
+                turned < sizes.d ? " turned " + turned : "", back ? " back" : "",
                 inPlace ? " in place" : "");
-        int half = sizes.d / 2;
+        int half = turned / 2;
         int width = sizes.h * sizes.d;
         int places = sizes.t + (back ? 3 : 0);
         double[] cosines = new double[places * half];
@@ -193,16 +197,19 @@ final class GroupedAttentionCases {
         int starts = sizes.documents ? 2 : -1;
         int x = sizes.documents ? 3 : 2;
         Tolerance tolerance = (truth, i) -> {
+            if (i % sizes.d >= turned) {
+                return 0;
+            }
             int other = i % sizes.d < half ? i + half : i - half;
             return Tolerance.ofTerms(2) * (Math.abs(truth.before("x")[i]) + Math.abs(truth.before("x")[other]));
         };
         if (inPlace) {
             return builder.changed("x", tolerance, sizes.rows(), width).products("x")
-                    .run((engine, o) -> engine.rotary(o[x], starts < 0 ? null : o[starts], sizes.t, o[0], o[1], back,
-                            o[x]));
+                    .run((engine, o) -> engine.rotary(o[x], starts < 0 ? null : o[starts], sizes.t, o[0], o[1],
+                            sizes.d, back, o[x]));
         }
         return builder.input("x", sizes.rows(), width).output("y", tolerance, sizes.rows(), width)
                 .products("x", "y").run((engine, o) -> engine.rotary(o[x], starts < 0 ? null : o[starts], sizes.t,
-                        o[0], o[1], back, o[x + 1]));
+                        o[0], o[1], sizes.d, back, o[x + 1]));
     }
 }

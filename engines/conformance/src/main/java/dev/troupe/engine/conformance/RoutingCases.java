@@ -1,6 +1,8 @@
 package dev.troupe.engine.conformance;
 
 import dev.troupe.engine.Tensor;
+import dev.troupe.engine.router.Router;
+import dev.troupe.engine.router.SoftmaxRouter;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -25,10 +27,11 @@ final class RoutingCases {
             int n = size[0];
             int e = size[1];
             int k = size[2];
-            for (boolean normalized : new boolean[]{false, true}) {
-                cases.add(route(n, e, k, normalized));
-                cases.add(routeBackward(n, e, k, normalized, false));
-                cases.add(routeBackward(n, e, k, normalized, true));
+            for (Router router : List.of(new SoftmaxRouter(false), new SoftmaxRouter(true))) {
+                cases.add(route(n, e, k, router, false));
+                cases.add(route(n, e, k, router, true));
+                cases.add(routeBackward(n, e, k, router, false));
+                cases.add(routeBackward(n, e, k, router, true));
             }
             cases.add(routingTables(n, e, k));
             cases.add(addLoads(n, e, k));
@@ -47,11 +50,11 @@ final class RoutingCases {
         return cases;
     }
 
-    private static KernelCase route(int n, int e, int k, boolean normalized) {
-        return KernelCase.of("route", "N %d E %d k %d%s", n, e, k, normalized ? " normalized" : "")
-                .input("logits", n, e).output("scores", ofFunction("scores"), n, e).idsOutput("chosen", n, k)
-                .output("weights", ofFunction("weights"), n, k)
-                .run((engine, t) -> engine.route(t[0], normalized, t[1], t[2], t[3]));
+    private static KernelCase route(int n, int e, int k, Router router, boolean biased) {
+        return KernelCase.of("route", "N %d E %d k %d %s%s", n, e, k, router, biased ? " with a bias" : "")
+                .input("logits", n, e).input("bias", e).output("scores", ofFunction("scores"), n, e)
+                .idsOutput("chosen", n, k).output("weights", ofFunction("weights"), n, k)
+                .run((engine, t) -> engine.route(router, t[0], biased ? t[1] : null, t[2], t[3], t[4]));
     }
 
     /** Exponentials, and some divisions. */
@@ -59,16 +62,16 @@ final class RoutingCases {
         return (truth, i) -> 2 * Tolerance.FUNCTION_ROOM * Math.abs(truth.after(output)[i]);
     }
 
-    private static KernelCase routeBackward(int n, int e, int k, boolean normalized, boolean further) {
-        KernelCase.Builder builder = KernelCase.of("routeBackward", "N %d E %d k %d%s%s", n, e, k,
-                normalized ? " normalized" : "", further ? " with a further gradient" : "");
+    private static KernelCase routeBackward(int n, int e, int k, Router router, boolean further) {
+        KernelCase.Builder builder = KernelCase.of("routeBackward", "N %d E %d k %d %s%s", n, e, k, router,
+                further ? " with a further gradient" : "");
         double[] scores = scores(builder, n, e);
         return builder.input("scores", scores, n, e).ids("chosen", chosen(n, e, k), n, k)
                 .input("dWeights", n, k).input("dScores", e)
                 .output("dLogits", (truth, i) -> Tolerance.ofTerms(e + k) * 8 * (1 + truth.largestAfter("dLogits")), n,
                         e)
                 .products("dLogits")
-                .run((engine, t) -> engine.routeBackward(t[0], t[1], normalized, t[2], further ? t[3] : null, t[4]));
+                .run((engine, t) -> engine.routeBackward(router, t[0], t[1], t[2], further ? t[3] : null, t[4]));
     }
 
     /** Rows of positive numbers that add up to 1. */

@@ -259,12 +259,12 @@ public final class CpuEngine extends RoutingRows {
     }
 
     @Override
-    public void rotary(Tensor x, Tensor starts, int sequenceLength, Tensor cosines, Tensor sines, boolean back,
-            Tensor y) {
+    public void rotary(Tensor x, Tensor starts, int sequenceLength, Tensor cosines, Tensor sines, int headSize,
+            boolean back, Tensor y) {
         CpuTensor in = CpuTensor.of(x);
         CpuTensor cos = CpuTensor.of(cosines);
         CpuTensor out = CpuTensor.changing(y);
-        Rotary rotary = new Rotary(sequenceLength, cos.size(1), addressOrNone(starts), cos.address(),
+        Rotary rotary = new Rotary(sequenceLength, cos.size(1), headSize, addressOrNone(starts), cos.address(),
                 CpuTensor.of(sines).address(), back);
         int columns = in.size(1);
         scratch.require(Rotary.scratchBytes(columns));

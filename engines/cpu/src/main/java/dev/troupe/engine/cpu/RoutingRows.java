@@ -1,44 +1,62 @@
 package dev.troupe.engine.cpu;
 
 import dev.troupe.engine.Tensor;
+import dev.troupe.engine.cpu.kernel.RoutedRow;
 import dev.troupe.engine.cpu.kernel.Routing;
 import dev.troupe.engine.cpu.loop.Lanes;
 import dev.troupe.engine.cpu.memory.CpuTensor;
 import dev.troupe.engine.provider.EngineSettings;
+import dev.troupe.engine.router.Router;
 import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /** The kernels of experts on rows: choice, tables, and rows sorted by expert and back. */
 abstract class RoutingRows extends RowKernels {
+    /** By thread. */
+    private final AtomicReferenceArray<RoutedRow> routed;
+
     RoutingRows(EngineSettings settings) {
         super(settings);
+        routed = new AtomicReferenceArray<>(pool.threads());
     }
 
     @Override
-    public void route(Tensor logits, boolean normalized, Tensor scores, Tensor chosen, Tensor weights) {
+    public void route(Router router, Tensor logits, Tensor bias, Tensor scores, Tensor chosen, Tensor weights) {
         CpuTensor in = CpuTensor.of(logits);
         long x = in.address();
+        long added = bias == null ? 0 : CpuTensor.of(bias).address();
         long y = CpuTensor.changing(scores).address();
         long choice = CpuTensor.changing(chosen).address();
         long out = CpuTensor.changing(weights).address();
         int e = in.size(1);
         int k = chosen.shape().size(1);
-        scratch.require(Lanes.ALIGNMENT);
-        pool.share(in.size(0), rowsOf(e * k), (row, rows, member) -> Routing.forward(x, normalized, y, choice, out, e,
-                k, (int) row, rows, scratch.of(member)));
+        pool.share(in.size(0), rowsOf(e * k), (row, rows, member) -> rowOf(member, e, k).forward(router, x, added, y,
+                choice, out, (int) row, rows));
+    }
+
+    /** Returns the arrays of a thread, which are kept while sizes are the same. */
+    private RoutedRow rowOf(int member, int e, int k) {
+        RoutedRow row = routed.get(member);
+        if (row == null || !row.fits(e, k)) {
+            row = new RoutedRow(e, k);
+            routed.set(member, row);
+        }
+        return row;
     }
 
     @Override
-    public void routeBackward(Tensor scores, Tensor chosen, boolean normalized, Tensor dWeights, Tensor dScores,
+    public void routeBackward(Router router, Tensor scores, Tensor chosen, Tensor dWeights, Tensor dScores,
             Tensor dLogits) {
         long of = CpuTensor.of(scores).address();
         long choice = CpuTensor.of(chosen).address();
         long gradient = CpuTensor.of(dWeights).address();
         long further = dScores == null ? 0 : CpuTensor.of(dScores).address();
         CpuTensor to = CpuTensor.changing(dLogits);
+        int e = to.size(1);
         int k = chosen.shape().size(1);
-        scratch.require(4L * to.size(1));
-        pool.share(to.size(0), rowsOf(to.size(1)), (row, rows, member) -> Routing.backward(of, choice, normalized,
-                gradient, further, to, k, (int) row, rows, scratch.of(member)));
+        scratch.require(4L * e);
+        pool.share(to.size(0), rowsOf(e), (row, rows, member) -> rowOf(member, e, k).backward(router, of, choice,
+                gradient, further, to, (int) row, rows, scratch.of(member)));
     }
 
     @Override

@@ -178,7 +178,8 @@ final class EveryKernel implements AutoCloseable {
         engine.rmsNormBackwardWeight(at("keyGradient"), at("keys"), at("root"), at("dHeadGamma"));
         engine.rmsNormBackward(at("keyGradient"), at("keys"), at("headGamma"), at("root"), at("dRootFused"), false,
                 at("dHeadGamma"));
-        engine.rotary(at("keys"), null, t, at("cosines"), at("sines"), false, at("turnedKeys"));
+        engine.rotary(at("keys"), null, t, at("cosines"), at("sines"), sizes.c() / sizes.heads(), false,
+                at("turnedKeys"));
         engine.groupedAttention(at("dy"), at("keys"), at("values"), null, t, sizes.heads(), 1, Dropout.NONE,
                 at("state"), at("attendedTogether"));
         engine.groupedAttentionBackward(at("copied"), at("dy"), at("keys"), at("values"), null,

@@ -209,9 +209,14 @@ abstract class RowKernels extends FlatKernels {
                 .runFlat(rows(sums));
     }
 
+    /** Heads that turn in part are turned on the host. */
     @Override
-    public void rotary(Tensor x, Tensor starts, int sequenceLength, Tensor cosines, Tensor sines, boolean back,
-            Tensor y) {
+    public void rotary(Tensor x, Tensor starts, int sequenceLength, Tensor cosines, Tensor sines, int headSize,
+            boolean back, Tensor y) {
+        if (2 * columns(cosines) < headSize) {
+            super.rotary(x, starts, sequenceLength, cosines, sines, headSize, back, y);
+            return;
+        }
         launch.ofType("rotary").with(x).with(starts).integer(sequenceLength).with(cosines).with(sines)
                 .integer(columns(cosines)).flag(back).with(y).integer(columns(x)).run(rows(x), ROW_THREADS);
     }

@@ -264,9 +264,14 @@ final class Nd4jEngine implements FallbackEngine {
     }
 
     @Override
-    public void rotary(Tensor x, Tensor starts, int sequenceLength, Tensor cosines, Tensor sines, boolean back,
-            Tensor y) {
-        rotary.turn(of(x), ofNullable(starts), sequenceLength, of(cosines), of(sines), back, of(y));
+    public void rotary(Tensor x, Tensor starts, int sequenceLength, Tensor cosines, Tensor sines, int headSize,
+            boolean back, Tensor y) {
+        boolean turnsPart = 2 * cosines.shape().size(1) < headSize;
+        if (turnsPart && x != y) {
+            copy(x, y);
+        }
+        rotary.turn(of(turnsPart ? y : x), ofNullable(starts), sequenceLength, of(cosines), of(sines), headSize, back,
+                of(y));
     }
 
     @Override

@@ -15,9 +15,12 @@ final class Rotary {
         this.scratch = scratch;
     }
 
-    /** x and y [N x columns], starts [N] or null, cosines and sines [at least t x half]; y may be x. */
-    void turn(Nd4jTensor x, Nd4jTensor starts, int t, Nd4jTensor cosines, Nd4jTensor sines, boolean back,
-            Nd4jTensor y) {
+    /**
+     * x and y [N x columns], starts [N] or null, cosines and sines [at least t x half]; y may be x, and must be if half is
+     * less than half of a head.
+     */
+    void turn(Nd4jTensor x, Nd4jTensor starts, int t, Nd4jTensor cosines, Nd4jTensor sines, int headSize,
+            boolean back, Nd4jTensor y) {
         int n = x.size(0);
         int columns = x.size(1);
         int half = cosines.size(1);
@@ -33,7 +36,7 @@ final class Rotary {
         INDArray secondSin = slot(Slot.FOURTH, n, half);
         INDArray secondCos = slot(Slot.FIFTH, n, half);
         INDArray firstSin = slot(Slot.SIXTH, n, half);
-        for (int head = 0; head < columns; head += 2 * half) {
+        for (int head = 0; head < columns; head += headSize) {
             INDArray first = x.views().view(head, n, half, columns, 1);
             INDArray second = x.views().view(head + half, n, half, columns, 1);
             operations.multiply(first, cos, firstCos);

@@ -40,7 +40,8 @@ class StartingPointTest {
 
     @Test
     void shouldRefuseAnotherFamilyThanTheModels() {
-        assertEquals("model.family must be one of [gpt2, llama, qwen2, qwen3, mixtral, qwen3_moe], but found bert",
+        assertEquals(
+                "model.family must be one of [gpt2, llama, qwen2, qwen3, mixtral, qwen3_moe, glm4_moe], but found bert",
                 refusal(described("model.family=bert"), Optional.empty()));
         assertEquals(WRONG + "model.family = bert, but the model has gpt2" + ADVICE,
                 refusal(spec("model.from=" + exported(), "model.family=bert"), Optional.empty()));

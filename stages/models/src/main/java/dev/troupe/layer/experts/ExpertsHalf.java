@@ -3,21 +3,25 @@ package dev.troupe.layer.experts;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
+import dev.troupe.engine.router.Router;
 import dev.troupe.layer.DropoutKey;
 import dev.troupe.layer.Half;
 import dev.troupe.layer.LayerContext;
 import dev.troupe.layer.Norm;
 import dev.troupe.layer.Parameter;
 import dev.troupe.layer.TensorPool;
+import dev.troupe.layer.rotary.GatedMlp;
 import dev.troupe.model.spec.ParameterSpec;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
  * The second half of a block with experts (Shazeer et al. 2017, Jiang et al. 2024): {@code y = x + sum of w_e f_e(h)} over
  * the k experts that the router chooses for a row, with {@code h = norm(x)}, each expert a gated MLP
- * {@code f_e(h) = (silu(h Wgate_e^T) * (h Wup_e^T)) Wdown_e^T}. No choice is dropped, whatever the load of an expert.
+ * {@code f_e(h) = (silu(h Wgate_e^T) * (h Wup_e^T)) Wdown_e^T}. No choice is dropped, whatever the load of an expert. Shared
+ * experts, if there are any, are one more gated MLP for every row (Dai et al. 2024, DeepSeekMoE).
  *
  * <p>N = B T rows, E experts, k choices of a row, R = N k, C hidden size, I inner width of an expert: x and y [N x C], the
  * router's matrix [E x C], Wgate and Wup [I x C], Wdown [C x I]. Each of the t ranks of a group has the whole router, and of
@@ -31,8 +35,12 @@ public final class ExpertsHalf extends Half {
     private final TensorPool.Extent sortedShape;
     private final TensorPool.Extent innerShape;
     private final Shape segmentShape;
-    private final boolean normalizesWeights;
-    private final Parameter router;
+    private final Router router;
+    private final Parameter routerWeights;
+    /** Null if the choice has no bias. */
+    private final Parameter choiceBias;
+    /** Null if there are no shared experts. */
+    private final GatedMlp shared;
     private final List<Parameter> gates;
     private final List<Parameter> ups;
     private final List<Parameter> downs;
@@ -48,17 +56,21 @@ public final class ExpertsHalf extends Half {
      * The parameters of the half.
      *
      * @param norm of the stream
-     * @param router [E x C]
-     * @param experts of each its matrices
+     * @param router the rule of the choice
+     * @param routerWeights [E x C]
+     * @param choiceBias [E], if the choice has a bias
      * @param perToken k, the experts of a row
-     * @param normalizesWeights whether the weights of a row are divided by their sum
+     * @param experts of each its matrices
+     * @param shared the shared experts, if there are any, as one
      */
-    public record Spec(Norm.Spec norm, ParameterSpec router, List<Expert> experts, int perToken,
-            boolean normalizesWeights) {
+    public record Spec(Norm.Spec norm, Router router, ParameterSpec routerWeights, Optional<ParameterSpec> choiceBias,
+            int perToken, List<Expert> experts, Optional<GatedMlp.Spec> shared) {
         /** Returns all parameters, in the order of the published models. */
         public List<ParameterSpec> parameters() {
-            return Stream.of(Stream.of(router), experts.stream().flatMap(Expert::parameters),
-                    norm.parameters().stream()).flatMap(some -> some).toList();
+            return Stream.of(Stream.of(routerWeights), choiceBias.stream(),
+                    experts.stream().flatMap(Expert::parameters),
+                    shared.stream().flatMap(one -> one.parameters().stream()), norm.parameters().stream())
+                    .flatMap(some -> some).toList();
         }
     }
 
@@ -69,8 +81,10 @@ public final class ExpertsHalf extends Half {
      */
     public ExpertsHalf(LayerContext context, int block, Spec spec) {
         super(context, block, DropoutKey.Site.MLP_OUTPUT, spec.norm());
-        normalizesWeights = spec.normalizesWeights();
-        router = context.parameter(spec.router());
+        router = spec.router();
+        routerWeights = context.parameter(spec.routerWeights());
+        choiceBias = spec.choiceBias().map(context::parameter).orElse(null);
+        shared = spec.shared().map(one -> new GatedMlp(context, one)).orElse(null);
         gates = parameters(context, spec, Expert::gate);
         ups = parameters(context, spec, Expert::up);
         downs = parameters(context, spec, Expert::down);
@@ -91,7 +105,9 @@ public final class ExpertsHalf extends Half {
     public List<Parameter> parameters() {
         Stream<Parameter> experts = Stream.iterate(0, expert -> expert < gates.size(), expert -> expert + 1)
                 .flatMap(expert -> Stream.of(gates.get(expert), ups.get(expert), downs.get(expert)));
-        return Stream.of(Stream.of(router), experts, norm.parameters().stream()).flatMap(some -> some).toList();
+        return Stream.of(Stream.of(routerWeights), Stream.ofNullable(choiceBias), experts,
+                Stream.ofNullable(shared).flatMap(one -> one.parameters().stream()), norm.parameters().stream())
+                .flatMap(some -> some).toList();
     }
 
     @Override
@@ -123,6 +139,8 @@ public final class ExpertsHalf extends Half {
         private Tensor inner;
         private Tensor upGradient;
         private Tensor logitGradient;
+        /** Null if there are no shared experts. */
+        private final GatedMlp.Pass ofShared = shared == null ? null : shared.new Pass();
 
         @Override
         protected void forward() {
@@ -136,16 +154,19 @@ public final class ExpertsHalf extends Half {
             engine.segmentMatmul(sorted, segments, matrices(ups), true, up);
             pool.give(sorted);
             gateUp();
+            if (ofShared != null) {
+                ofShared.forward(normed, microbatch);
+            }
         }
 
         /** Scores are floats, whatever the type of activations. */
         private void route() {
             Tensor logits = pool.takeFloats(scoreShape, microbatch.length());
-            engine.matmul(normed, false, router.computeWeights(), true, logits, false);
+            engine.matmul(normed, false, routerWeights.computeWeights(), true, logits, false);
             scores = pool.takeFloats(scoreShape, microbatch.length());
             chosen = pool.take(DataType.INT32, choiceShape, microbatch.length());
             weights = pool.takeFloats(choiceShape, microbatch.length());
-            engine.route(logits, normalizesWeights, scores, chosen, weights);
+            engine.route(router, logits, choiceBias == null ? null : choiceBias.weights(), scores, chosen, weights);
             pool.give(logits);
             segments = pool.take(DataType.INT32, segmentShape);
             rows = pool.take(DataType.INT32, rowShape, microbatch.length());
@@ -175,12 +196,21 @@ public final class ExpertsHalf extends Half {
             Tensor added = take(activation);
             engine.combineRows(outputs, places, weights, added);
             pool.give(outputs);
+            if (ofShared != null) {
+                Tensor addend = take(activation);
+                ofShared.output(addend);
+                engine.add(added, addend, added);
+                pool.give(addend);
+            }
             return stream.intoSum(added, microbatch.length());
         }
 
         @Override
         protected void dropRecomputableInner() {
             inner = pool.drop(inner);
+            if (ofShared != null) {
+                ofShared.dropRecomputable();
+            }
         }
 
         @Override
@@ -200,6 +230,12 @@ public final class ExpertsHalf extends Half {
             Tensor dNormed = backwardExperts();
             addBackwardRouter(weightGradient, dNormed);
             pool.give(weightGradient);
+            if (ofShared != null) {
+                Tensor addend = take(activation);
+                ofShared.backwardInput(outputGradient, addend);
+                engine.add(dNormed, addend, dNormed);
+                pool.give(addend);
+            }
             return dNormed;
         }
 
@@ -218,10 +254,10 @@ public final class ExpertsHalf extends Half {
 
         private void addBackwardRouter(Tensor weightGradient, Tensor dNormed) {
             logitGradient = take(scoreShape);
-            engine.routeBackward(scores, chosen, normalizesWeights, weightGradient,
+            engine.routeBackward(router, scores, chosen, weightGradient,
                     microbatch.loads() == null ? null : microbatch.loads().scoreGradient(), logitGradient);
             Tensor addend = take(activation);
-            engine.matmul(logitGradient, false, router.computeWeights(), false, addend, false);
+            engine.matmul(logitGradient, false, routerWeights.computeWeights(), false, addend, false);
             engine.add(dNormed, addend, dNormed);
             pool.give(addend);
         }
@@ -234,7 +270,10 @@ public final class ExpertsHalf extends Half {
             engine.segmentMatmulBackward(gate, sorted, segments, gradients(gates));
             engine.segmentMatmulBackward(upGradient, sorted, segments, gradients(ups));
             pool.give(sorted);
-            engine.matmul(logitGradient, true, normed, false, router.gradient(), true);
+            engine.matmul(logitGradient, true, normed, false, routerWeights.gradient(), true);
+            if (ofShared != null) {
+                ofShared.backwardWeight(normed, outputGradient);
+            }
         }
 
         @Override
@@ -242,6 +281,9 @@ public final class ExpertsHalf extends Half {
             gate = pool.drop(gate);
             up = pool.drop(up);
             inner = pool.drop(inner);
+            if (ofShared != null) {
+                ofShared.release();
+            }
         }
 
         @Override
@@ -258,6 +300,9 @@ public final class ExpertsHalf extends Half {
         protected void releaseInnerGradients() {
             upGradient = pool.drop(upGradient);
             logitGradient = pool.drop(logitGradient);
+            if (ofShared != null) {
+                ofShared.releaseGradients();
+            }
         }
     }
 }

@@ -3,13 +3,14 @@ package dev.troupe.layer.rotary;
 import java.util.Optional;
 
 /**
- * The angles by which rotary positions turn each pair of a head from one place to the next (Su et al. 2021): pair i of D/2
- * by {@code base^(-2i/D)}, scaled if the model is for longer sequences than it was first trained on.
+ * The angles by which rotary positions turn each pair of a head from one place to the next (Su et al. 2021): pair i of d/2
+ * by {@code base^(-2i/d)}, scaled if the model is for longer sequences than it was first trained on.
  *
  * @param headSize D, even
+ * @param turned d, the first numbers of a head that turn, even and at most D; the others have no positions
  * @param scaling if there is one
  */
-public record Frequencies(int headSize, double base, Optional<Scaling> scaling) {
+public record Frequencies(int headSize, int turned, double base, Optional<Scaling> scaling) {
     /**
      * The scaling of Llama 3.1 (Grattafiori et al. 2024): frequencies with a wave longer than
      * {@code originalLength / lowFactor} are divided by {@code factor}, those with a wave shorter than
@@ -34,11 +35,16 @@ public record Frequencies(int headSize, double base, Optional<Scaling> scaling) 
         }
     }
 
-    /** Returns the angle of each pair, in radians a place, [D/2]. */
+    /** Creates frequencies of heads that turn whole. */
+    public Frequencies(int headSize, double base, Optional<Scaling> scaling) {
+        this(headSize, headSize, base, scaling);
+    }
+
+    /** Returns the angle of each pair, in radians a place, [d/2]. */
     public double[] perPlace() {
-        double[] f = new double[headSize / 2];
+        double[] f = new double[turned / 2];
         for (int i = 0; i < f.length; i++) {
-            double frequency = 1 / StrictMath.pow(base, 2.0 * i / headSize);
+            double frequency = 1 / StrictMath.pow(base, 2.0 * i / turned);
             f[i] = scaling.map(how -> how.scaled(frequency)).orElse(frequency);
         }
         return f;

@@ -6,35 +6,19 @@ import dev.troupe.layer.Half;
 import dev.troupe.layer.LayerContext;
 import dev.troupe.layer.Norm;
 import dev.troupe.layer.Parameter;
-import dev.troupe.layer.TensorPool;
 import dev.troupe.model.spec.ParameterSpec;
 import java.util.List;
 import java.util.stream.Stream;
 
-/**
- * The second half of a block: {@code y = x + (silu(h Wgate^T) * (h Wup^T)) Wdown^T} with {@code h = norm(x)} (Shazeer 2020).
- *
- * <p>N = B T rows, C hidden size, I inner width: x and y [N x C], Wgate and Wup [I x C], Wdown [C x I]. Each of the t ranks
- * of a group has I/t rows of the first two, and I/t columns of Wdown.
- */
+/** The second half of a block, with a {@link GatedMlp}: {@code y = x + mlp(norm(x))}, x and y [N x C]. */
 public final class GatedMlpHalf extends Half {
-    private final TensorPool.Extent innerShape;
-    private final Projection gates;
-    private final Projection ups;
-    private final Projection down;
+    private final GatedMlp mlp;
 
-    /**
-     * The parameters of the half.
-     *
-     * @param gate [I x C]
-     * @param up [I x C]
-     * @param down [C x I]
-     */
-    public record Spec(Norm.Spec norm, Projection.Spec gate, Projection.Spec up, Projection.Spec down) {
+    /** The parameters of the half. */
+    public record Spec(Norm.Spec norm, GatedMlp.Spec mlp) {
         /** Returns all parameters, in the order of the published models. */
         public List<ParameterSpec> parameters() {
-            return Stream.of(gate.parameters(), up.parameters(), down.parameters(), norm.parameters())
-                    .flatMap(List::stream).toList();
+            return Stream.of(mlp.parameters(), norm.parameters()).flatMap(List::stream).toList();
         }
     }
 
@@ -45,16 +29,12 @@ public final class GatedMlpHalf extends Half {
      */
     public GatedMlpHalf(LayerContext context, int block, Spec spec) {
         super(context, block, DropoutKey.Site.MLP_OUTPUT, spec.norm());
-        gates = new Projection(context, spec.gate());
-        ups = new Projection(context, spec.up());
-        down = new Projection(context, spec.down());
-        innerShape = context.activation(gates.outputs());
+        mlp = new GatedMlp(context, spec.mlp());
     }
 
     @Override
     public List<Parameter> parameters() {
-        return Stream.of(gates.parameters(), ups.parameters(), down.parameters(), norm.parameters())
-                .flatMap(List::stream).toList();
+        return Stream.of(mlp.parameters(), norm.parameters()).flatMap(List::stream).toList();
     }
 
     @Override
@@ -63,72 +43,45 @@ public final class GatedMlpHalf extends Half {
     }
 
     private final class GatedPass extends Pass {
-        /** Its gradient from the first backward on. */
-        private Tensor gate;
-        private Tensor up;
-        private Tensor inner;
-        private Tensor upGradient;
+        private final GatedMlp.Pass inner = mlp.new Pass();
 
         @Override
         protected void forward() {
-            gate = take(innerShape);
-            gates.forward(normed, gate, microbatch);
-            up = take(innerShape);
-            ups.forward(normed, up, microbatch);
-            weigh();
-        }
-
-        private void weigh() {
-            inner = take(innerShape);
-            engine.swiGlu(gate, up, inner);
+            inner.forward(normed, microbatch);
         }
 
         @Override
         protected Tensor projected() {
             Tensor added = take(activation);
-            down.forward(inner, added, microbatch);
+            inner.output(added);
             return stream.intoSum(added, microbatch.length());
         }
 
-        /** Frees the tensors except both factors. */
         @Override
         protected void dropRecomputableInner() {
-            inner = pool.drop(inner);
+            inner.dropRecomputable();
         }
 
         @Override
         protected Tensor backwardInner() {
-            if (inner == null) {
-                weigh();
-            }
-            upGradient = take(innerShape);
-            down.backwardInput(outputGradient, upGradient, microbatch);
-            // Both gradients overwrite tensors that the backward for the weights does not read.
-            engine.swiGluBackward(gate, up, upGradient, gate, upGradient);
-            up = pool.drop(up);
             Tensor dNormed = take(activation);
-            gates.backwardInput(gate, dNormed, microbatch);
-            ups.addBackwardInput(upGradient, dNormed, microbatch);
+            inner.backwardInput(outputGradient, dNormed);
             return dNormed;
         }
 
         @Override
         protected void backwardInnerWeight() {
-            down.backwardWeight(inner, outputGradient, microbatch);
-            gates.backwardWeight(normed, gate, microbatch);
-            ups.backwardWeight(normed, upGradient, microbatch);
+            inner.backwardWeight(normed, outputGradient);
         }
 
         @Override
         protected void releaseInner() {
-            gate = pool.drop(gate);
-            up = pool.drop(up);
-            inner = pool.drop(inner);
+            inner.release();
         }
 
         @Override
         protected void releaseInnerGradients() {
-            upGradient = pool.drop(upGradient);
+            inner.releaseGradients();
         }
     }
 }

@@ -6,10 +6,10 @@ import dev.troupe.engine.Tensor;
 import dev.troupe.layer.LayerContext;
 
 /**
- * The rotation angles of queries and keys (Su et al. 2021): at place p, pair i of D/2 turns by {@code p f[i]}.
+ * The rotation angles of queries and keys (Su et al. 2021): at place p, pair i of d/2 turns by {@code p f[i]}.
  *
- * @param cosines [T x D/2]
- * @param sines [T x D/2]
+ * @param cosines [T x d/2], d the numbers of a head that turn
+ * @param sines [T x d/2]
  */
 record RotaryAngles(Tensor cosines, Tensor sines) {
     /** Returns the angles of a stage's run, the same tensors for all of its layers. */

@@ -71,8 +71,9 @@ public final class RotaryAttentionHalf extends Half {
         this.block = block;
         ownKeyValueHeads = context.own(spec.keyValueHeads());
         RotaryAngles angles = RotaryAngles.of(context, spec.frequencies());
-        queries = new TurnedHeads(context, spec.queries(), spec.headNorm(0), angles);
-        keys = new TurnedHeads(context, spec.keys(), spec.headNorm(1), angles);
+        int headSize = spec.frequencies().headSize();
+        queries = new TurnedHeads(context, spec.queries(), spec.headNorm(0), angles, headSize);
+        keys = new TurnedHeads(context, spec.keys(), spec.headNorm(1), angles, headSize);
         values = new Projection(context, spec.values());
         output = new Projection(context, spec.output());
         valueShape = context.activation(values.outputs());

@@ -25,18 +25,20 @@ final class TurnedHeads {
     /** [D]; null if heads are not normalized. */
     private final Parameter gamma;
     private final double epsilon;
+    private final int headSize;
     private final TensorPool.Extent shape;
     private final TensorPool.Extent rootShape;
 
-    TurnedHeads(LayerContext context, Projection.Spec spec, Optional<Norm.Spec> norm, RotaryAngles angles) {
+    TurnedHeads(LayerContext context, Projection.Spec spec, Optional<Norm.Spec> norm, RotaryAngles angles,
+            int headSize) {
         engine = context.engine();
         pool = context.pool();
         projection = new Projection(context, spec);
         gamma = norm.map(one -> context.parameter(one.gamma())).orElse(null);
         epsilon = norm.map(Norm.Spec::epsilon).orElse(0.0);
         this.angles = angles;
+        this.headSize = headSize;
         shape = context.activation(projection.outputs());
-        int headSize = 2 * angles.sines().shape().size(1);
         rootShape = context.perRow(projection.outputs() / headSize);
     }
 
@@ -76,7 +78,8 @@ final class TurnedHeads {
 
         private void turn(Tensor heads, boolean back) {
             RotaryAngles own = angles.from(engine, microbatch.firstPlace());
-            engine.rotary(heads, microbatch.starts(), microbatch.length(), own.cosines(), own.sines(), back, heads);
+            engine.rotary(heads, microbatch.starts(), microbatch.length(), own.cosines(), own.sines(), headSize,
+                    back, heads);
         }
 
         Tensor turned() {

@@ -2,6 +2,7 @@ package dev.troupe.model.family;
 
 import dev.troupe.model.ModelFamily;
 import dev.troupe.model.PublishedConfig;
+import dev.troupe.model.glm4moe.Glm4MoeFamily;
 import dev.troupe.model.gpt2.Gpt2Family;
 import dev.troupe.model.llama.LlamaFamily;
 import dev.troupe.model.mixtral.MixtralFamily;
@@ -13,7 +14,7 @@ import java.util.List;
 /** The families of models that can be trained. */
 public final class ModelFamilies {
     private static final List<ModelFamily> ALL = List.of(new Gpt2Family(), new LlamaFamily(), new Qwen2Family(),
-            new Qwen3Family(), new MixtralFamily(), new Qwen3MoeFamily());
+            new Qwen3Family(), new MixtralFamily(), new Qwen3MoeFamily(), new Glm4MoeFamily());
 
     private ModelFamilies() {
     }

@@ -1,6 +1,7 @@
 package dev.troupe.model.mixtral;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.troupe.engine.router.SoftmaxRouter;
 import dev.troupe.model.PublishedConfig;
 import dev.troupe.model.rotary.ExpertFamily;
 import dev.troupe.model.rotary.ExpertNames;
@@ -65,7 +66,7 @@ public final class MixtralFamily extends ExpertFamily {
 
     @Override
     protected Experts read(Section section, int count, int perToken, double auxiliaryLoss, int inner) {
-        return new Experts(count, perToken, inner, true, 1, List.of(), auxiliaryLoss);
+        return new Experts(count, perToken, inner, 0, new SoftmaxRouter(true), 1, List.of(), auxiliaryLoss);
     }
 
     @Override
@@ -78,8 +79,8 @@ public final class MixtralFamily extends ExpertFamily {
         if (config.isGiven("router_jitter_noise") && config.value("router_jitter_noise").doubleValue() != 0) {
             throw config.refusal("router_jitter_noise", "0, as routers have no noise here");
         }
-        return new Experts(config.positive(LOCAL_EXPERTS), perToken, config.positive("intermediate_size"), true, 1,
-                List.of(), auxiliaryLoss);
+        return new Experts(config.positive(LOCAL_EXPERTS), perToken, config.positive("intermediate_size"), 0,
+                new SoftmaxRouter(true), 1, List.of(), auxiliaryLoss);
     }
 
     @Override

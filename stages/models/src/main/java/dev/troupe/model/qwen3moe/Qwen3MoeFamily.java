@@ -3,6 +3,7 @@ package dev.troupe.model.qwen3moe;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.troupe.engine.router.SoftmaxRouter;
 import dev.troupe.model.PublishedConfig;
 import dev.troupe.model.rotary.ExpertFamily;
 import dev.troupe.model.rotary.ExpertNames;
@@ -72,8 +73,9 @@ public final class Qwen3MoeFamily extends ExpertFamily {
 
     @Override
     protected Experts read(Section section, int count, int perToken, double auxiliaryLoss, int inner) {
-        return new Experts(count, perToken, section.has(INNER) ? section.positive(INNER) : inner,
-                !section.has(NORMALIZED) || section.flag(NORMALIZED), section.has(EVERY) ? section.positive(EVERY) : 1,
+        return new Experts(count, perToken, section.has(INNER) ? section.positive(INNER) : inner, 0,
+                new SoftmaxRouter(!section.has(NORMALIZED) || section.flag(NORMALIZED)),
+                section.has(EVERY) ? section.positive(EVERY) : 1,
                 section.has(DENSE)
                         ? Stream.of(section.text(DENSE).split(",")).map(Integer::valueOf).toList()
                         : List.of(),
@@ -83,7 +85,7 @@ public final class Qwen3MoeFamily extends ExpertFamily {
     @Override
     protected Map<String, Object> ownValues(Experts experts) {
         Map<String, Object> values = new HashMap<>(Map.of(INNER, experts.inner(), NORMALIZED,
-                experts.normalizesWeights(), EVERY, experts.every()));
+                experts.router().equals(new SoftmaxRouter(true)), EVERY, experts.every()));
         if (!experts.denseBlocks().isEmpty()) {
             values.put(DENSE, experts.denseBlocks().stream().map(String::valueOf).collect(Collectors.joining(",")));
         }
@@ -107,7 +109,7 @@ public final class Qwen3MoeFamily extends ExpertFamily {
             dense.add(block.intValue());
         }
         return new Experts(config.positive(config.isGiven(EXPERTS) ? EXPERTS : LOCAL_EXPERTS), perToken,
-                config.positive(PUBLISHED_INNER), config.flag(PUBLISHED_NORMALIZED, false),
+                config.positive(PUBLISHED_INNER), 0, new SoftmaxRouter(config.flag(PUBLISHED_NORMALIZED, false)),
                 config.isGiven(PUBLISHED_EVERY) ? config.positive(PUBLISHED_EVERY) : 1, dense, auxiliaryLoss);
     }
 
@@ -115,7 +117,7 @@ public final class Qwen3MoeFamily extends ExpertFamily {
     protected void writeOwn(Experts experts, ObjectNode config) {
         config.put(EXPERTS, experts.count());
         config.put(PUBLISHED_INNER, experts.inner());
-        config.put(PUBLISHED_NORMALIZED, experts.normalizesWeights());
+        config.put(PUBLISHED_NORMALIZED, experts.router().equals(new SoftmaxRouter(true)));
         config.put(PUBLISHED_EVERY, experts.every());
         ArrayNode dense = config.putArray(PUBLISHED_DENSE);
         experts.denseBlocks().forEach(dense::add);

@@ -5,11 +5,10 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.troupe.model.PublishedConfig;
 import dev.troupe.model.spec.Section;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 /** A family of Llama's kind with experts in some blocks. Only attention can have adapters. */
 public abstract class ExpertFamily extends RotaryFamily {
@@ -26,8 +25,13 @@ public abstract class ExpertFamily extends RotaryFamily {
     private static final int USUAL_PER_TOKEN = 2;
 
     @Override
-    protected final boolean biasesQueriesKeysAndValues() {
+    protected boolean biasesQueriesKeysAndValues() {
         return false;
+    }
+
+    /** Returns whether its models can have an auxiliary loss. */
+    protected boolean hasAuxiliaryLoss() {
+        return true;
     }
 
     @Override
@@ -56,8 +60,12 @@ public abstract class ExpertFamily extends RotaryFamily {
 
     @Override
     protected final Set<String> expertKeys() {
-        return Stream.concat(Stream.of(COUNT, PER_TOKEN, AUXILIARY_LOSS), ownExpertKeys().stream())
-                .collect(Collectors.toSet());
+        Set<String> keys = new HashSet<>(ownExpertKeys());
+        keys.addAll(Set.of(COUNT, PER_TOKEN));
+        if (hasAuxiliaryLoss()) {
+            keys.add(AUXILIARY_LOSS);
+        }
+        return keys;
     }
 
     @Override
@@ -72,7 +80,9 @@ public abstract class ExpertFamily extends RotaryFamily {
         Map<String, Object> values = new HashMap<>(ownValues(experts));
         values.put(COUNT, experts.count());
         values.put(PER_TOKEN, experts.perToken());
-        values.put(AUXILIARY_LOSS, experts.auxiliaryLoss());
+        if (hasAuxiliaryLoss()) {
+            values.put(AUXILIARY_LOSS, experts.auxiliaryLoss());
+        }
         return values;
     }
 
@@ -82,21 +92,27 @@ public abstract class ExpertFamily extends RotaryFamily {
      */
     @Override
     protected final Optional<Experts> experts(PublishedConfig config) {
+        int perToken = config.positive(PUBLISHED_PER_TOKEN);
+        if (!hasAuxiliaryLoss()) {
+            return Optional.of(readPublished(config, perToken, 0));
+        }
         config.flag(PUBLISHED_LOGITS, false);
         JsonNode coefficient = config.value(PUBLISHED_AUXILIARY_LOSS);
         if (!coefficient.isMissingNode() && !(coefficient.isNumber() && coefficient.doubleValue() >= 0
                 && Double.isFinite(coefficient.doubleValue()))) {
             throw config.refusal(PUBLISHED_AUXILIARY_LOSS, "a number of at least 0");
         }
-        return Optional.of(readPublished(config, config.positive(PUBLISHED_PER_TOKEN),
+        return Optional.of(readPublished(config, perToken,
                 coefficient.asDouble(USUAL_AUXILIARY_LOSS)));
     }
 
     @Override
     protected final void writePublished(Experts experts, ObjectNode config) {
         config.put(PUBLISHED_PER_TOKEN, experts.perToken());
-        config.put(PUBLISHED_AUXILIARY_LOSS, experts.auxiliaryLoss());
-        config.put(PUBLISHED_LOGITS, experts.auxiliaryLoss() > 0);
+        if (hasAuxiliaryLoss()) {
+            config.put(PUBLISHED_AUXILIARY_LOSS, experts.auxiliaryLoss());
+            config.put(PUBLISHED_LOGITS, experts.auxiliaryLoss() > 0);
+        }
         writeOwn(experts, config);
     }
 }

@@ -1,5 +1,6 @@
 package dev.troupe.model.rotary;
 
+import dev.troupe.engine.router.Router;
 import dev.troupe.model.ModelSpec;
 import java.util.Collections;
 import java.util.List;
@@ -12,12 +13,13 @@ import java.util.stream.IntStream;
  * @param count experts E of a layer
  * @param perToken experts k of a row
  * @param inner inner width I of an expert
- * @param normalizesWeights whether the weights of a row are divided by their sum
+ * @param sharedInner inner width of the shared experts together; 0 for none
+ * @param router the rule of the choice
  * @param every every so many blocks one has experts, the last of them; 1: all
  * @param denseBlocks further blocks without experts, from 0, in ascending order
  * @param auxiliaryLoss coefficient of the auxiliary loss, which evens out the loads of the experts; 0 for none
  */
-public record Experts(int count, int perToken, int inner, boolean normalizesWeights, int every,
+public record Experts(int count, int perToken, int inner, int sharedInner, Router router, int every,
         List<Integer> denseBlocks, double auxiliaryLoss) {
     /** The most experts of all blocks together. Each has its own tensors, which are declared before a file is compared. */
     private static final int MOST = 65_536;
@@ -30,6 +32,9 @@ public record Experts(int count, int perToken, int inner, boolean normalizesWeig
                     "a token has " + perToken + " experts (model.experts-per-token), but there"
                             + " are " + count + " (model.experts): change one of them");
         }
+        router.refusal(count, perToken).ifPresent(refusal -> {
+            throw new IllegalArgumentException(refusal);
+        });
         if (!(auxiliaryLoss >= 0 && auxiliaryLoss < Double.POSITIVE_INFINITY)) {
             throw new IllegalArgumentException(
                     "the coefficient of the auxiliary loss (model.auxiliary-loss) must be 0 or"

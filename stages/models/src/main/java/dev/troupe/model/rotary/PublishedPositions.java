@@ -26,7 +26,13 @@ final class PublishedPositions {
     private PublishedPositions() {
     }
 
-    static Frequencies read(PublishedConfig config, int headSize) {
+    /**
+     * Reads the positions.
+     *
+     * @param part the share of a head that turns if there is none
+     * @param mayTurnPart whether another share than all may be given
+     */
+    static Frequencies read(PublishedConfig config, int headSize, double part, boolean mayTurnPart) {
         requireObjectOrNull(config, PARAMETERS);
         requireObjectOrNull(config, SCALING);
         String key = config.value(SCALING).isEmpty() ? PARAMETERS : SCALING;
@@ -40,11 +46,17 @@ final class PublishedPositions {
         double base = how.has(THETA)
                 ? aboveZero(config, key, how, THETA)
                 : config.aboveZero(THETA, RotaryModel.ROTARY_BASE);
-        if (how.path(PART).asDouble(1) != 1
-                || !config.value(PART).isNull() && config.aboveZero(PART, 1) != 1) {
+        double outside = config.isGiven(PART) ? config.aboveZero(PART, part) : part;
+        double share = how.has(PART) ? aboveZero(config, key, how, PART) : outside;
+        if (!mayTurnPart && (share != 1 || outside != 1)) {
             throw config.refusal("partial_rotary_factor must be 1, as heads are turned whole here, but found another");
         }
-        return new Frequencies(headSize, base, scaling);
+        if (share > 1 || config.isGiven(PART) && outside != share) {
+            throw config
+                    .refusal("partial_rotary_factor must be at most 1, and the same in " + key + " if it has one, but"
+                            + " found " + outside + " and " + share);
+        }
+        return new Frequencies(headSize, RotaryModel.turned(headSize, share), base, scaling);
     }
 
     private static void requireObjectOrNull(PublishedConfig config, String key) {
@@ -87,6 +99,11 @@ final class PublishedPositions {
         ObjectNode parameters = config.putObject(PARAMETERS);
         parameters.put(THETA, frequencies.base());
         config.put(THETA, frequencies.base());
+        if (frequencies.turned() < frequencies.headSize()) {
+            double part = (double) frequencies.turned() / frequencies.headSize();
+            parameters.put(PART, part);
+            config.put(PART, part);
+        }
         if (frequencies.scaling().isEmpty()) {
             parameters.put("rope_type", "default");
             config.putNull(SCALING);

@@ -17,7 +17,11 @@ import java.util.Set;
 public abstract class RotaryFamily implements ModelFamily {
     private static final String PREFIX = "model.";
     protected static final String WINDOW = "sliding_window";
+    /** {@link #attentionKeys} of a family that leaves these to a model. */
+    protected static final Set<String> OF_EACH_MODEL = RotaryModel.ATTENTION_KEYS;
     private static final String POSITIONS = "max_position_embeddings";
+    private static final String BIAS = "attention_bias";
+    private static final String HEAD_NORMS = "use_qk_norm";
 
     /** Returns the class of transformers for which its models are published. */
     protected abstract String architecture();
@@ -25,6 +29,21 @@ public abstract class RotaryFamily implements ModelFamily {
     protected abstract boolean biasesQueriesKeysAndValues();
 
     protected abstract boolean normalizesHeads();
+
+    /** Returns the keys of a section for biases, norms and positions of heads, if each model has its own; or none. */
+    protected Set<String> attentionKeys() {
+        return Set.of();
+    }
+
+    /** Returns the share of a head that turns if a configuration has none. */
+    protected double defaultPart() {
+        return 1;
+    }
+
+    /** Returns the number that norms add to a variance if a configuration has none. */
+    protected double defaultNormEpsilon() {
+        return RotaryModel.NORM_EPSILON;
+    }
 
     /** Returns the size of a head if a configuration has none. */
     protected abstract int defaultHeadSize(PublishedConfig config, int hidden, int heads);
@@ -106,8 +125,12 @@ public abstract class RotaryFamily implements ModelFamily {
     @Override
     public final ModelSpec readPublished(PublishedConfig config) {
         config.requireOneOf("hidden_act", Set.of("silu", "swish"), "silu");
-        for (String flag : List.of("attention_bias", "mlp_bias", "use_sliding_window")) {
+        boolean isOfModel = !attentionKeys().isEmpty();
+        for (String flag : List.of("mlp_bias", "use_sliding_window")) {
             config.requireFlag(flag, false);
+        }
+        if (!isOfModel) {
+            config.requireFlag(BIAS, false);
         }
         requireFullAttention(config);
         if (config.isGiven("quantization_config")) {
@@ -119,12 +142,15 @@ public abstract class RotaryFamily implements ModelFamily {
                 ? config.positive("head_dim")
                 : defaultHeadSize(config, hidden, heads);
         try {
-            return new RotaryModel(config.positive("num_hidden_layers"), hidden, heads,
+            RotaryModel.Attention attention = new RotaryModel.Attention(heads,
                     config.isGiven("num_key_value_heads") ? config.positive("num_key_value_heads") : heads,
+                    isOfModel ? config.flag(BIAS, false) : biasesQueriesKeysAndValues(),
+                    isOfModel ? config.flag(HEAD_NORMS, false) : normalizesHeads(),
+                    PublishedPositions.read(config, headSize, defaultPart(), isOfModel));
+            return new RotaryModel(config.positive("num_hidden_layers"), hidden, attention,
                     new RotaryModel.Mlp(config.positive("intermediate_size"), experts(config)), positions(config),
                     config.positive("vocab_size"), config.flag("tie_word_embeddings", false),
-                    config.aboveZero("rms_norm_eps", RotaryModel.NORM_EPSILON),
-                    PublishedPositions.read(config, headSize), Optional.empty()).spec(this);
+                    config.aboveZero("rms_norm_eps", defaultNormEpsilon()), Optional.empty()).spec(this);
         } catch (IllegalArgumentException refused) {
             throw config.refusal(refused.getMessage());
         }
@@ -171,6 +197,10 @@ public abstract class RotaryFamily implements ModelFamily {
         config.put("attention_dropout", 0.0);
         config.put("tie_word_embeddings", model.tiedEmbeddings());
         config.put("initializer_range", RotaryLayers.DEVIATION);
+        if (!attentionKeys().isEmpty()) {
+            config.put(BIAS, model.attention().isBiased());
+            config.put(HEAD_NORMS, model.attention().normalizesHeads());
+        }
         PublishedPositions.write(model.frequencies(), config);
         // If absent, transformers would take the ids of the published vocabularies.
         config.putNull("bos_token_id");
@@ -197,8 +227,15 @@ public abstract class RotaryFamily implements ModelFamily {
         return name();
     }
 
+    /** Returns whether its models can be written for llama.cpp. */
+    protected boolean hasGguf() {
+        return true;
+    }
+
     @Override
     public final Optional<GgufModel> gguf(ModelSpec spec) {
-        return Optional.of(new RotaryGguf(RotaryModel.of(spec.section(), this), this).of(spec));
+        return hasGguf()
+                ? Optional.of(new RotaryGguf(RotaryModel.of(spec.section(), this), this).of(spec))
+                : Optional.empty();
     }
 }

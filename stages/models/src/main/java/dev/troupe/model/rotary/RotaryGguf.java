@@ -1,5 +1,6 @@
 package dev.troupe.model.rotary;
 
+import dev.troupe.engine.router.SoftmaxRouter;
 import dev.troupe.layer.rotary.Frequencies;
 import dev.troupe.model.GgufModel;
 import dev.troupe.model.GgufTensor;
@@ -50,7 +51,7 @@ final class RotaryGguf {
         settings.put("attention.key_length", model.headSize());
         settings.put("attention.value_length", model.headSize());
         settings.put("rope.freq_base", model.frequencies().base());
-        settings.put("rope.dimension_count", model.headSize());
+        settings.put("rope.dimension_count", model.frequencies().turned());
         settings.put("vocab_size", model.vocabularySize());
         List<GgufTensor> tensors = new ArrayList<>();
         if (model.frequencies().scaling().isPresent()) {
@@ -74,7 +75,7 @@ final class RotaryGguf {
 
     /** Refuses experts that llama.cpp computes otherwise. */
     private void requireComputed(Experts experts) {
-        if (!experts.normalizesWeights()
+        if (!experts.router().equals(new SoftmaxRouter(true))
                 || IntStream.range(0, model.layers()).anyMatch(block -> !experts.areIn(block))) {
             throw new WeightException("a " + family.title() + " model can be written as GGUF only with experts in every"
                     + " block, and weights of experts that are divided by their sum, since llama.cpp computes nothing"

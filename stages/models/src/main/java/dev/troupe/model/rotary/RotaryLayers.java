@@ -6,6 +6,7 @@ import dev.troupe.layer.HeadLayer;
 import dev.troupe.layer.Norm;
 import dev.troupe.layer.ResidualLayer;
 import dev.troupe.layer.experts.ExpertsHalf;
+import dev.troupe.layer.rotary.GatedMlp;
 import dev.troupe.layer.rotary.GatedMlpHalf;
 import dev.troupe.layer.rotary.Projection;
 import dev.troupe.layer.rotary.RotaryAttentionHalf;
@@ -86,8 +87,8 @@ final class RotaryLayers {
     private LayerSpec attention(int block) {
         String name = "model.layers." + block;
         String inside = name + ".self_attn.";
-        boolean biased = family.biasesQueriesKeysAndValues();
-        List<Norm.Spec> headNorms = family.normalizesHeads()
+        boolean biased = model.attention().isBiased();
+        List<Norm.Spec> headNorms = model.attention().normalizesHeads()
                 ? List.of(headNorm(inside + "q_norm"), headNorm(inside + "k_norm"))
                 : List.of();
         RotaryAttentionHalf.Spec spec = new RotaryAttentionHalf.Spec(model.heads(), model.keyValueHeads(),
@@ -107,17 +108,19 @@ final class RotaryLayers {
         String name = "model.layers." + block;
         String inside = name + ".mlp.";
         int inner = model.mlp().inner();
-        GatedMlpHalf.Spec spec = new GatedMlpHalf.Spec(
-                norm(name + ".post_attention_layernorm"),
-                byOutputs(block, inside, GATE, Axis.INNER, inner, false),
-                byOutputs(block, inside, UP, Axis.INNER, inner, false),
-                byInputs(block, inside, DOWN, Axis.INNER, inner));
+        GatedMlpHalf.Spec spec = new GatedMlpHalf.Spec(norm(name + ".post_attention_layernorm"),
+                gatedMlp(block, inside, Axis.INNER, inner));
         return new LayerSpec("h." + block + ".mlp", "h." + block, 'm', spec.parameters(),
                 (rows, _) -> new LayerCosts(product(rows, 3.0 * inner), 0, product(rows, inner)),
                 context -> new ResidualLayer(context, new GatedMlpHalf(context, block + 1, spec)));
     }
 
-    /** Products of 2 N C (E + 3 k I). */
+    private GatedMlp.Spec gatedMlp(int block, String inside, Axis axis, int inner) {
+        return new GatedMlp.Spec(byOutputs(block, inside, GATE, axis, inner, false),
+                byOutputs(block, inside, UP, axis, inner, false), byInputs(block, inside, DOWN, axis, inner));
+    }
+
+    /** Products of 2 N C (E + 3 k I + 3 S), S the inner width of the shared experts. */
     private LayerSpec experts(int block, Experts experts) {
         String name = "model.layers." + block;
         ExpertNames names = family.expertNames();
@@ -125,12 +128,19 @@ final class RotaryLayers {
         ParameterSpec router = new ParameterSpec(inside + "gate.weight",
                 NamedShape.of(Axis.EXPERTS, experts.count(), Axis.HIDDEN, width), new Init.Normal(DEVIATION),
                 new Split.WholeForOwnHeads(), true, trainsAll);
-        ExpertsHalf.Spec spec = new ExpertsHalf.Spec(norm(name + ".post_attention_layernorm"), router,
-                IntStream.range(0, experts.count())
+        Optional<ParameterSpec> bias = experts.router().choosesByBias()
+                ? Optional.of(ParameterSpec.ofLoads(inside + "gate.e_score_correction_bias",
+                        NamedShape.of(Axis.EXPERTS, experts.count()), trainsAll))
+                : Optional.empty();
+        Optional<GatedMlp.Spec> shared = experts.sharedInner() == 0
+                ? Optional.empty()
+                : Optional.of(gatedMlp(block, inside + "shared_experts.", Axis.SHARED_INNER, experts.sharedInner()));
+        ExpertsHalf.Spec spec = new ExpertsHalf.Spec(norm(name + ".post_attention_layernorm"), experts.router(), router,
+                bias, experts.perToken(), IntStream.range(0, experts.count())
                         .mapToObj(expert -> expert(inside + "experts." + expert + ".", names, experts.inner()))
                         .toList(),
-                experts.perToken(), experts.normalizesWeights());
-        double chosen = (double) experts.perToken() * experts.inner();
+                shared);
+        double chosen = (double) experts.perToken() * experts.inner() + experts.sharedInner();
         return new LayerSpec("h." + block + ".mlp", "h." + block, 'm', spec.parameters(),
                 (rows, _) -> new LayerCosts(product(rows, experts.count() + 3 * chosen), 0, product(rows, chosen)),
                 context -> new ResidualLayer(context, new ExpertsHalf(context, block + 1, spec)));

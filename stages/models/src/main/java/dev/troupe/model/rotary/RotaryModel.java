@@ -21,17 +21,14 @@ import java.util.stream.Stream;
  *
  * @param layers transformer blocks
  * @param hidden width C of the residual stream
- * @param heads attention heads H
- * @param keyValueHeads heads with keys and values, K; divides H
+ * @param attention the first halves of the blocks
  * @param mlp the second halves of the blocks
  * @param vocabularySize tokens V
  * @param tiedEmbeddings whether the head's matrix is the token table
- * @param frequencies of the positions, with the size D of a head
  * @param lora the adapters, if only these are trained; empty if everything is
  */
-record RotaryModel(int layers, int hidden, int heads, int keyValueHeads, Mlp mlp, int sequenceLength,
-        int vocabularySize, boolean tiedEmbeddings, double normEpsilon, Frequencies frequencies,
-        Optional<Lora> lora) {
+record RotaryModel(int layers, int hidden, Attention attention, Mlp mlp, int sequenceLength, int vocabularySize,
+        boolean tiedEmbeddings, double normEpsilon, Optional<Lora> lora) {
     static final double NORM_EPSILON = 1e-6;
     static final double ROTARY_BASE = 10_000;
     private static final String FACTOR = "rotary-factor";
@@ -39,9 +36,44 @@ record RotaryModel(int layers, int hidden, int heads, int keyValueHeads, Mlp mlp
     private static final String HIGH = "rotary-high-factor";
     private static final String LENGTH = "rotary-original-length";
 
+    private static final String BIASED = "attention-bias";
+    private static final String NORMALIZED = "normalize-heads";
+    private static final String PART = "partial-rotary-factor";
+    /** The keys of families that leave these to a model. */
+    static final Set<String> ATTENTION_KEYS = Set.of(BIASED, NORMALIZED, PART);
+
     private static final Set<String> KEYS = Set.of("layers", "hidden", "heads", "key-value-heads", "head-size", "inner",
             "sequence-length", "vocabulary-size", "tie-embeddings", "norm-epsilon", "rotary-base", FACTOR, LOW, HIGH,
             LENGTH);
+
+    /**
+     * The first halves of the blocks.
+     *
+     * @param heads attention heads H
+     * @param keyValueHeads heads with keys and values, K; divides H
+     * @param isBiased whether queries, keys and values have a bias
+     * @param normalizesHeads whether each head of queries and keys has a norm
+     * @param frequencies of the positions, with the size D of a head
+     */
+    record Attention(int heads, int keyValueHeads, boolean isBiased, boolean normalizesHeads,
+            Frequencies frequencies) {
+        Attention {
+            if (heads % keyValueHeads != 0) {
+                throw new IllegalArgumentException(heads + " heads (model.heads) are not divisible by the "
+                        + keyValueHeads + " with keys and values (model.key-value-heads): change one of them");
+            }
+            if (frequencies.headSize() % 2 != 0) {
+                throw new IllegalArgumentException("the size of a head (model.head-size) must be even, since rotary"
+                        + " positions turn pairs, but found " + frequencies.headSize());
+            }
+            if (frequencies.turned() % 2 != 0 || frequencies.turned() < 2) {
+                throw new IllegalArgumentException("the part of a head that turns (partial_rotary_factor) must be an"
+                        + " even number of at least 2 of its " + frequencies.headSize() + " numbers, but found "
+                        + frequencies.turned());
+            }
+            requireWidth("model.heads x model.head-size", (long) heads * frequencies.headSize());
+        }
+    }
 
     /**
      * The second halves of the blocks.
@@ -53,18 +85,9 @@ record RotaryModel(int layers, int hidden, int heads, int keyValueHeads, Mlp mlp
     }
 
     RotaryModel {
-        if (heads % keyValueHeads != 0) {
-            throw new IllegalArgumentException(heads + " heads (model.heads) are not divisible by the " + keyValueHeads
-                    + " with keys and values (model.key-value-heads): change one of them");
-        }
-        if (frequencies.headSize() % 2 != 0) {
-            throw new IllegalArgumentException("the size of a head (model.head-size) must be even, since rotary"
-                    + " positions turn pairs, but found " + frequencies.headSize());
-        }
         if (mlp.experts.isPresent()) {
             mlp.experts.get().requireIn(layers);
         }
-        requireWidth("model.heads x model.head-size", (long) heads * frequencies.headSize());
     }
 
     private static void requireWidth(String what, long width) {
@@ -75,25 +98,46 @@ record RotaryModel(int layers, int hidden, int heads, int keyValueHeads, Mlp mlp
         }
     }
 
+    int heads() {
+        return attention.heads;
+    }
+
+    int keyValueHeads() {
+        return attention.keyValueHeads;
+    }
+
+    Frequencies frequencies() {
+        return attention.frequencies;
+    }
+
     int headSize() {
-        return frequencies.headSize();
+        return frequencies().headSize();
     }
 
     static RotaryModel of(Section section, RotaryFamily family) {
-        section.requireOnly(Stream.of(KEYS, family.expertKeys(), Lora.KEYS).flatMap(Set::stream)
+        section.requireOnly(Stream.of(KEYS, family.attentionKeys(), family.expertKeys(), Lora.KEYS).flatMap(Set::stream)
                 .collect(Collectors.toSet()), family.title());
         int hidden = section.positive("hidden");
         int heads = section.positive("heads");
         int inner = section.has("inner") ? section.positive("inner") : usualInner(hidden);
         int headSize = section.has("head-size") ? section.positive("head-size") : headSize(hidden, heads);
-        return new RotaryModel(section.positive("layers"), hidden, heads,
+        int turned = turned(headSize, section.number(PART, family.defaultPart()));
+        Attention attention = new Attention(heads,
                 section.has("key-value-heads") ? section.positive("key-value-heads") : heads,
+                section.has(BIASED) ? section.flag(BIASED) : family.biasesQueriesKeysAndValues(),
+                section.has(NORMALIZED) ? section.flag(NORMALIZED) : family.normalizesHeads(),
+                new Frequencies(headSize, turned, section.number("rotary-base", ROTARY_BASE),
+                        section.has(FACTOR) ? Optional.of(scaling(section)) : Optional.empty()));
+        return new RotaryModel(section.positive("layers"), hidden, attention,
                 new Mlp(inner, family.experts(section, inner)),
                 section.positive("sequence-length"), section.positive("vocabulary-size"),
-                section.flag("tie-embeddings"), section.number("norm-epsilon", NORM_EPSILON),
-                new Frequencies(headSize, section.number("rotary-base", ROTARY_BASE),
-                        section.has(FACTOR) ? Optional.of(scaling(section)) : Optional.empty()),
+                section.flag("tie-embeddings"), section.number("norm-epsilon", family.defaultNormEpsilon()),
                 Lora.of(section));
+    }
+
+    /** Returns the numbers of a head that turn. A share such as 0.29 of 100 is a little less than 29 in binary. */
+    static int turned(int headSize, double part) {
+        return (int) (headSize * part + 1e-6);
     }
 
     /** Returns the size of a head if the heads divide the hidden size. */
@@ -121,18 +165,23 @@ record RotaryModel(int layers, int hidden, int heads, int keyValueHeads, Mlp mlp
     }
 
     RotaryModel with(Lora adapters) {
-        return new RotaryModel(layers, hidden, heads, keyValueHeads, mlp, sequenceLength, vocabularySize,
-                tiedEmbeddings, normEpsilon, frequencies, Optional.of(adapters));
+        return new RotaryModel(layers, hidden, attention, mlp, sequenceLength, vocabularySize, tiedEmbeddings,
+                normEpsilon, Optional.of(adapters));
     }
 
     /** Returns the section of the model, in which the family writes its experts. */
     Section section(RotaryFamily family) {
-        Map<String, Object> values = new HashMap<>(Map.of("layers", layers, "hidden", hidden, "heads", heads,
-                "key-value-heads", keyValueHeads, "head-size", headSize(), "inner", mlp.inner, "sequence-length",
+        Map<String, Object> values = new HashMap<>(Map.of("layers", layers, "hidden", hidden, "heads", heads(),
+                "key-value-heads", keyValueHeads(), "head-size", headSize(), "inner", mlp.inner, "sequence-length",
                 sequenceLength, "vocabulary-size", vocabularySize, "tie-embeddings", tiedEmbeddings, "norm-epsilon",
                 normEpsilon));
-        values.put("rotary-base", frequencies.base());
-        frequencies.scaling().ifPresent(scaling -> {
+        if (!family.attentionKeys().isEmpty()) {
+            values.put(BIASED, attention.isBiased);
+            values.put(NORMALIZED, attention.normalizesHeads);
+            values.put(PART, (double) frequencies().turned() / headSize());
+        }
+        values.put("rotary-base", frequencies().base());
+        frequencies().scaling().ifPresent(scaling -> {
             values.put(FACTOR, scaling.factor());
             values.put(LOW, scaling.lowFactor());
             values.put(HIGH, scaling.highFactor());
@@ -145,29 +194,33 @@ record RotaryModel(int layers, int hidden, int heads, int keyValueHeads, Mlp mlp
 
     ModelSpec spec(RotaryFamily family) {
         String summary = String.format(Locale.ROOT, "%s of %d layers, width %d, %d heads (%d with keys and values),"
-                + " %svocabulary %d%s%s", family.title(), layers, hidden, heads, keyValueHeads,
+                + " %svocabulary %d%s%s", family.title(), layers, hidden, heads(), keyValueHeads(),
                 mlp.experts.map(RotaryModel::summary).orElse(""), vocabularySize,
                 tiedEmbeddings ? ", tied embeddings" : "", lora.map(Lora::summary).orElse(""));
         Map<Axis, Integer> sizes = new EnumMap<>(
                 Map.of(Axis.VOCABULARY, vocabularySize, Axis.POSITION, sequenceLength, Axis.HIDDEN, hidden, Axis.HEADS,
-                        heads, Axis.KEY_VALUE_HEADS, keyValueHeads, Axis.HEAD, headSize(), Axis.KEY_VALUE,
-                        keyValueHeads * headSize(), Axis.ATTENDED, heads * headSize(), Axis.INNER, mlp.inner));
+                        heads(), Axis.KEY_VALUE_HEADS, keyValueHeads(), Axis.HEAD, headSize(), Axis.KEY_VALUE,
+                        keyValueHeads() * headSize(), Axis.ATTENDED, heads() * headSize(), Axis.INNER, mlp.inner));
         lora.ifPresent(one -> sizes.put(Axis.ADAPTER, one.rank()));
         mlp.experts.ifPresent(experts -> {
             sizes.put(Axis.EXPERTS, experts.count());
             sizes.put(Axis.EXPERT_INNER, experts.inner());
+            if (experts.sharedInner() > 0) {
+                sizes.put(Axis.SHARED_INNER, experts.sharedInner());
+            }
         });
         return new ModelSpec(family, section(family), summary, layers, sizes,
                 () -> new RotaryLayers(this, family).all(), balance());
     }
 
     private static String summary(Experts experts) {
-        return String.format(Locale.ROOT, "%d of %d experts a token%s, ", experts.perToken(), experts.count(),
+        return String.format(Locale.ROOT, "%d of %d experts a token%s%s, ", experts.perToken(), experts.count(),
+                experts.sharedInner() == 0 ? "" : " and a shared one",
                 experts.auxiliaryLoss() == 0 ? "" : " with an auxiliary loss of " + experts.auxiliaryLoss());
     }
 
     private Optional<Balance> balance() {
         return mlp.experts.map(experts -> new Balance(experts.count(), experts.blocksOf(layers),
-                experts.auxiliaryLoss()));
+                experts.router().scoresAddUpToOne(), experts.auxiliaryLoss()));
     }
 }

@@ -26,6 +26,8 @@ public enum Axis {
     EXPERTS,
     /** Inner width of an expert. */
     EXPERT_INNER,
+    /** Inner width of the shared experts together. */
+    SHARED_INNER,
     /** Rank r of low-rank adapters. */
     ADAPTER
 }

@@ -8,16 +8,20 @@ package dev.troupe.model.spec;
  *
  * @param experts E
  * @param layers the layers with experts; at least 1
+ * @param scoresAddUpToOne whether the scores of a row do; if not, the auxiliary loss is not defined
  * @param coefficient the factor of the auxiliary loss in the loss that is minimized; 0: it is only measured
  */
-public record Balance(int experts, int layers, double coefficient) {
+public record Balance(int experts, int layers, boolean scoresAddUpToOne, double coefficient) {
     /**
-     * Returns the auxiliary loss, without its coefficient.
+     * Returns the auxiliary loss, without its coefficient; NaN if it is not defined.
      *
      * @param loads the choices of each expert, then the sum of its scores, over all layers
      * @param rows N
      */
     public double loss(double[] loads, int rows) {
+        if (!scoresAddUpToOne) {
+            return Double.NaN;
+        }
         double sum = 0;
         for (int expert = 0; expert < experts; expert++) {
             sum += loads[expert] * loads[experts + expert];

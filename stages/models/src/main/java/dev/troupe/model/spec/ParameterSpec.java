@@ -12,9 +12,10 @@ import dev.troupe.parallel.TensorSlice;
  * @param isTrained whether a run changes it; a frozen one has no gradient and no optimizer state
  * @param isHiddenMatrix whether it maps activations to activations: true for the matrices of a block, false for tables of
  *     tokens
+ * @param followsLoads whether it is moved by the loads of experts, and has no gradient
  */
 public record ParameterSpec(String name, NamedShape shape, Init init, Split split, boolean decays, boolean isTrained,
-        boolean isHiddenMatrix) {
+        boolean isHiddenMatrix, boolean followsLoads) {
     public ParameterSpec {
         if (split instanceof Split.Along(Axis axis, var pieces)) {
             int size = shape.dimensions().get(shape.dimensionOf(axis)).size();
@@ -27,7 +28,7 @@ public record ParameterSpec(String name, NamedShape shape, Init init, Split spli
 
     /** Creates a parameter that is no matrix of a hidden layer. */
     public ParameterSpec(String name, NamedShape shape, Init init, Split split, boolean decays, boolean isTrained) {
-        this(name, shape, init, split, decays, isTrained, false);
+        this(name, shape, init, split, decays, isTrained, false, false);
     }
 
     /** Creates a parameter that is trained, and no matrix of a hidden layer. */
@@ -38,7 +39,12 @@ public record ParameterSpec(String name, NamedShape shape, Init init, Split spli
     /** Returns a matrix of a hidden layer, which decays. */
     public static ParameterSpec hiddenMatrix(String name, NamedShape shape, Init init, Split split,
             boolean isTrained) {
-        return new ParameterSpec(name, shape, init, split, true, isTrained, true);
+        return new ParameterSpec(name, shape, init, split, true, isTrained, true, false);
+    }
+
+    /** Returns a bias of the choice of experts, at first 0, which every rank has. */
+    public static ParameterSpec ofLoads(String name, NamedShape shape, boolean isTrained) {
+        return new ParameterSpec(name, shape, new Init.Constant(0), new Split.Whole(), false, isTrained, false, true);
     }
 
     public long elementCount() {

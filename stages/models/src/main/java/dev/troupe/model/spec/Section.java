@@ -54,6 +54,14 @@ public record Section(Map<String, Object> values) {
         throw refusal(key, "a whole number of at least 1");
     }
 
+    /** As {@link #positive}, for a whole number of at least 0. */
+    public int notNegative(String key) {
+        if (values.get(key) instanceof Long number && number >= 0 && number <= Integer.MAX_VALUE) {
+            return number.intValue();
+        }
+        throw refusal(key, "a whole number of at least 0");
+    }
+
     /** As {@link #positive}, for true or false. */
     public boolean flag(String key) {
         if (values.get(key) instanceof Boolean flag) {

@@ -79,7 +79,7 @@ class ExpertFamilyTest {
     @Test
     void shouldFollowTheCoefficientOfTheAuxiliaryLossAlone() throws Exception {
         ObjectNode config = golden("mixtral-aux").put("output_router_logits", false);
-        assertEquals(Optional.of(new Balance(6, 3, 0.05)), read(config).balance());
+        assertEquals(Optional.of(new Balance(6, 3, true, 0.05)), read(config).balance());
         assertTrue(read(config).summary().contains("2 of 6 experts a token with an auxiliary loss of 0.05"));
         config.remove("router_aux_loss_coef");
         assertEquals(0.001, read(config).balance().orElseThrow().coefficient());
@@ -105,8 +105,32 @@ class ExpertFamilyTest {
     }
 
     @Test
+    void shouldReadTheRouterOfAConfiguration() throws Exception {
+        ModelSpec model = read(golden("glm4moe"));
+        assertTrue(model.parameters().containsKey("model.layers.0.mlp.gate_proj.weight"));
+        assertTrue(model.parameters().containsKey("model.layers.1.mlp.shared_experts.up_proj.weight"));
+        assertTrue(model.parameters().get("model.layers.2.mlp.gate.e_score_correction_bias").followsLoads());
+        assertTrue(model.summary().contains("2 of 6 experts a token and a shared one, vocabulary"), model.summary());
+        assertEquals(model, read(golden("glm4moe").<ObjectNode>without("rope_parameters").put("rope_theta", 1e6)));
+        assertTrue(refusal(golden("glm4moe").put("n_group", 4))
+                .contains("the 6 experts (model.experts) are not divisible by 4 groups (model.expert-groups)"));
+        assertTrue(refusal(golden("glm4moe").put("num_experts_per_tok", 4)).contains("a token has 4 experts"
+                + " (model.experts-per-token) of 1 groups (model.expert-groups-per-token), but there are 2 groups of 3"));
+        assertTrue(refusal(golden("glm4moe").put("routed_scaling_factor", 0)).contains("a number above 0"));
+        assertTrue(refusal(golden("glm4moe").put("partial_rotary_factor", 0.25)).contains(
+                "partial_rotary_factor must be at most 1, and the same in rope_parameters if it has one"));
+        assertTrue(refusal(golden("glm4moe").put("first_k_dense_replace", 3)).contains("none of the 3 blocks"));
+        assertTrue(refusal(golden("glm4moe").put("n_shared_experts", -1)).contains("a whole number of at least 0"));
+        ModelSpec alone = read(golden("glm4moe").put("n_shared_experts", 0).put("attention_bias", false)
+                .put("use_qk_norm", false));
+        assertFalse(alone.parameters().keySet().stream().anyMatch(
+                name -> name.contains("shared") || name.endsWith("q_proj.bias") || name.contains("q_norm")));
+        assertEquals(Optional.empty(), model.family().gguf(model));
+    }
+
+    @Test
     void shouldAdaptAttentionAlone() throws Exception {
-        for (String name : List.of("mixtral", "qwen3moe")) {
+        for (String name : List.of("mixtral", "qwen3moe", "glm4moe")) {
             ModelSpec model = read(golden(name));
             ModelSpec adapted = model.family().adapted(model, new Lora(2, 4, List.of(Lora.ALL_LINEAR), "base"));
             assertEquals(List.of("q_proj", "k_proj", "v_proj", "o_proj"), adapted.lora().orElseThrow().targets());
@@ -121,7 +145,7 @@ class ExpertFamilyTest {
 
     @Test
     void shouldReadItsOwnSection() throws Exception {
-        for (String name : List.of("mixtral", "mixtral-aux", "qwen3moe", "qwen3moe-dense-between")) {
+        for (String name : List.of("mixtral", "mixtral-aux", "qwen3moe", "qwen3moe-dense-between", "glm4moe")) {
             ModelSpec model = read(golden(name));
             assertEquals(model, model.family().read(model.section()));
             assertEquals(model.balance(), model.family().read(model.section()).balance());

@@ -186,7 +186,7 @@ class HuggingFaceModelTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"gpt2-tied-adamw", "gpt2-untied-sgd", "llama31-rope-scaled", "qwen2-bias-tied",
-            "qwen3-qknorm", "mixtral-aux", "qwen3moe", "qwen3moe-dense-between"})
+            "qwen3-qknorm", "mixtral-aux", "qwen3moe", "qwen3moe-dense-between", "glm4moe"})
     void shouldReadBackWhatItWrites(String name) throws Exception {
         Path exported = directory.resolve("out").resolve("model");
         try (HuggingFaceModel golden = HuggingFaceModel.open(golden(name))) {

@@ -18,7 +18,7 @@ class RefusedConfigTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {
-            "\"gpt2\" | \"bert\" | model_type must be \"gpt2\", \"llama\", \"qwen2\", \"qwen3\", \"mixtral\" or \"qwen3_moe\", but found"
+            "\"gpt2\" | \"bert\" | model_type must be \"gpt2\", \"llama\", \"qwen2\", \"qwen3\", \"mixtral\", \"qwen3_moe\" or \"glm4_moe\", but found"
                     + " \"\"bert\"\"",
             "\"gelu_new\" | \"relu\" | activation_function must be one of [gelu_new, gelu_pytorch_tanh], as nothing"
                     + " else is computed here, but found \"\"relu\"\"",
@@ -41,7 +41,7 @@ class RefusedConfigTest {
         });
         assertEquals(
                 directory.resolve("config.json") + ": " + sentence
-                        + "; use a GPT-2, Llama, Qwen2, Qwen3, Mixtral or Qwen3-MoE model that has it so",
+                        + "; use a GPT-2, Llama, Qwen2, Qwen3, Mixtral, Qwen3-MoE or GLM-4.5 model that has it so",
                 HuggingFaceModelTest.refusal(directory));
     }
 

@@ -1,5 +1,6 @@
 package dev.troupe.engine.fallback.loop;
 
+import dev.troupe.engine.router.Router;
 import java.util.Arrays;
 
 /**
@@ -10,84 +11,29 @@ public final class Routing {
     private Routing() {
     }
 
-    /** logits and scores [N x E], chosen and weights [N x k]. */
-    public static void forward(double[] logits, boolean normalized, double[] scores, int[] chosen, double[] weights,
-            int e, int k) {
+    /** logits and scores [N x E], bias [E] or null, chosen and weights [N x k]. */
+    public static void forward(Router router, double[] logits, double[] bias, double[] scores, int[] chosen,
+            double[] weights, int e, int k) {
+        double[] own = new double[e];
+        int[] choice = new int[k];
+        double[] weight = new double[k];
         for (int row = 0; row < logits.length / e; row++) {
-            softmax(logits, scores, row * e, e);
-            choose(scores, row * e, e, chosen, row * k, k);
-            double sum = 0;
-            for (int choice = row * k; choice < (row + 1) * k; choice++) {
-                weights[choice] = scores[row * e + chosen[choice]];
-                sum += weights[choice];
-            }
-            for (int choice = row * k; normalized && choice < (row + 1) * k; choice++) {
-                weights[choice] /= sum;
-            }
-        }
-    }
-
-    private static void softmax(double[] x, double[] y, int from, int count) {
-        double highest = Double.NEGATIVE_INFINITY;
-        for (int i = from; i < from + count; i++) {
-            highest = Math.max(highest, x[i]);
-        }
-        double sum = 0;
-        for (int i = from; i < from + count; i++) {
-            y[i] = StrictMath.exp(x[i] - highest);
-            sum += y[i];
-        }
-        for (int i = from; i < from + count; i++) {
-            y[i] /= sum;
-        }
-    }
-
-    /** Numbers that are not comparable count as equal, so that a row always has k experts. */
-    private static void choose(double[] scores, int from, int e, int[] chosen, int to, int k) {
-        boolean[] isChosen = new boolean[e];
-        for (int choice = 0; choice < k; choice++) {
-            int best = -1;
-            for (int expert = 0; expert < e; expert++) {
-                if (!isChosen[expert] && (best < 0 || scores[from + expert] > scores[from + best])) {
-                    best = expert;
-                }
-            }
-            isChosen[best] = true;
-            chosen[to + choice] = best;
+            router.forward(Arrays.copyOfRange(logits, row * e, (row + 1) * e), bias, own, choice, weight);
+            System.arraycopy(own, 0, scores, row * e, e);
+            System.arraycopy(choice, 0, chosen, row * k, k);
+            System.arraycopy(weight, 0, weights, row * k, k);
         }
     }
 
     /** scores and dLogits [N x E], chosen and dWeights [N x k], dScores [E] or null. */
-    public static void backward(double[] scores, int[] chosen, boolean normalized, double[] dWeights, double[] dScores,
+    public static void backward(Router router, double[] scores, int[] chosen, double[] dWeights, double[] dScores,
             double[] dLogits, int e, int k) {
         double[] gradient = new double[e];
         for (int row = 0; row < scores.length / e; row++) {
-            if (dScores == null) {
-                Arrays.fill(gradient, 0);
-            } else {
-                System.arraycopy(dScores, 0, gradient, 0, e);
-            }
-            double sum = 1;
-            double mean = 0;
-            if (normalized) {
-                sum = 0;
-                for (int choice = row * k; choice < (row + 1) * k; choice++) {
-                    sum += scores[row * e + chosen[choice]];
-                }
-                for (int choice = row * k; choice < (row + 1) * k; choice++) {
-                    mean += dWeights[choice] * (scores[row * e + chosen[choice]] / sum);
-                }
-            }
-            for (int choice = row * k; choice < (row + 1) * k; choice++) {
-                gradient[chosen[choice]] += (dWeights[choice] - mean) / sum;
-            }
-            double weighted = 0;
-            for (int expert = 0; expert < e; expert++) {
-                weighted += scores[row * e + expert] * gradient[expert];
-            }
-            for (int expert = 0; expert < e; expert++) {
-                dLogits[row * e + expert] = scores[row * e + expert] * (gradient[expert] - weighted);
-            }
+            router.backward(Arrays.copyOfRange(scores, row * e, (row + 1) * e),
+                    Arrays.copyOfRange(chosen, row * k, (row + 1) * k),
+                    Arrays.copyOfRange(dWeights, row * k, (row + 1) * k), dScores, gradient);
+            System.arraycopy(gradient, 0, dLogits, row * e, e);
         }
     }
 

@@ -1,16 +1,18 @@
 package dev.troupe.engine.cpu.kernel;
 
+import dev.troupe.engine.cpu.loop.Elements;
 import dev.troupe.engine.cpu.loop.Lanes;
 import dev.troupe.engine.cpu.memory.CpuTensor;
 import jdk.incubator.vector.FloatVector;
 
 /**
  * Rotations of heads by the angles of their places in a document (Su et al. 2021). Letters: T sequence length, D size of a
- * head.
+ * head, d the numbers of it that turn.
  */
 public final class Rotary {
     private final int t;
     private final int half;
+    private final int headSize;
     private final long starts;
     private final long cosines;
     private final long sines;
@@ -20,12 +22,14 @@ public final class Rotary {
     /**
      * A rotation.
      *
-     * @param half D/2, the columns of cosines and sines
+     * @param half d/2, the columns of cosines and sines
+     * @param headSize D
      * @param starts the address of INT32 with the beginning of each row's document; 0 if each sequence is one document
      */
-    public Rotary(int t, int half, long starts, long cosines, long sines, boolean back) {
+    public Rotary(int t, int half, int headSize, long starts, long cosines, long sines, boolean back) {
         this.t = t;
         this.half = half;
+        this.headSize = headSize;
         this.starts = starts;
         this.cosines = cosines;
         this.sines = sines;
@@ -43,8 +47,10 @@ public final class Rotary {
             int place = row % t - (starts == 0 ? 0 : Lanes.getInt(starts, row));
             long from = x.read((long) row * columns, columns, scratch);
             long to = y.target((long) row * columns, scratch);
-            for (int head = 0; head < columns; head += 2 * half) {
+            for (int head = 0; head < columns; head += headSize) {
                 turnHead(from + 4L * head, to + 4L * head, 4L * place * half);
+                long rest = 4L * (head + 2 * half);
+                Elements.copy(from + rest, to + rest, headSize - 2 * half);
             }
             y.written((long) row * columns, columns, to);
         }

@@ -6,97 +6,11 @@ import dev.troupe.engine.cpu.loop.RowLoop;
 import dev.troupe.engine.cpu.memory.CpuTensor;
 
 /**
- * The choice of experts for rows, rows sorted by expert and back. Letters: N rows, E experts, k choices of a row, R = N k, C
+ * Rows sorted by expert and back. Letters: N rows, E experts, k choices of a row, R = N k, C
  * and K any size. Tensors that are not rows of an activation are addresses of floats or ints.
  */
 public final class Routing {
     private Routing() {
-    }
-
-    /** Some rows of logits and scores [N x E], chosen and weights [N x k]. Scratch memory: {@link Lanes#ALIGNMENT}. */
-    public static void forward(long logits, boolean normalized, long scores, long chosen, long weights, int e, int k,
-            int from, int rows, long scratch) {
-        for (int row = from; row < from + rows; row++) {
-            long x = logits + 4L * row * e;
-            long y = scores + 4L * row * e;
-            float highest = RowLoop.highest(x, e, Float.NEGATIVE_INFINITY, scratch);
-            float sum = RowLoop.exponentials(x, highest, y, e, scratch);
-            RowLoop.scale(y, 1 / sum, e);
-            float chosenSum = choose(y, e, chosen + 4L * row * k, weights + 4L * row * k, k);
-            for (int choice = row * k; normalized && choice < (row + 1) * k; choice++) {
-                Lanes.set(weights, choice, Lanes.get(weights, choice) / chosenSum);
-            }
-        }
-    }
-
-    /** Writes the choices of a row and their scores, and returns the sum of these. */
-    private static float choose(long scores, int e, long chosen, long weights, int k) {
-        float sum = 0;
-        for (int choice = 0; choice < k; choice++) {
-            int best = -1;
-            for (int expert = 0; expert < e; expert++) {
-                if ((best < 0 || Lanes.get(scores, expert) > Lanes.get(scores, best))
-                        && !contains(chosen, choice, expert)) {
-                    best = expert;
-                }
-            }
-            Lanes.setInt(chosen, choice, best);
-            float score = Lanes.get(scores, best);
-            Lanes.set(weights, choice, score);
-            sum += score;
-        }
-        return sum;
-    }
-
-    private static boolean contains(long chosen, int count, int expert) {
-        for (int i = 0; i < count; i++) {
-            if (Lanes.getInt(chosen, i) == expert) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-    /**
-     * Some rows of dLogits [N x E]: scores [N x E], chosen and dWeights [N x k], dScores [E] or 0.
-     *
-     * @param scratch memory of E floats
-     */
-    public static void backward(long scores, long chosen, boolean normalized, long dWeights, long dScores,
-            CpuTensor dLogits, int k, int from, int rows, long scratch) {
-        int e = dLogits.size(1);
-        for (int row = from; row < from + rows; row++) {
-            long of = scores + 4L * row * e;
-            long to = dLogits.target((long) row * e, scratch);
-            if (dScores == 0) {
-                Elements.fill(to, 0, e);
-            } else {
-                Elements.copy(dScores, to, e);
-            }
-            float sum = 1;
-            float mean = 0;
-            if (normalized) {
-                sum = 0;
-                for (int choice = row * k; choice < (row + 1) * k; choice++) {
-                    sum += Lanes.get(of, Lanes.getInt(chosen, choice));
-                }
-                for (int choice = row * k; choice < (row + 1) * k; choice++) {
-                    mean += Lanes.get(dWeights, choice) * (Lanes.get(of, Lanes.getInt(chosen, choice)) / sum);
-                }
-            }
-            for (int choice = row * k; choice < (row + 1) * k; choice++) {
-                int expert = Lanes.getInt(chosen, choice);
-                Lanes.set(to, expert, Lanes.get(to, expert) + (Lanes.get(dWeights, choice) - mean) / sum);
-            }
-            float weighted = 0;
-            for (int expert = 0; expert < e; expert++) {
-                weighted += Lanes.get(of, expert) * Lanes.get(to, expert);
-            }
-            for (int expert = 0; expert < e; expert++) {
-                Lanes.set(to, expert, Lanes.get(of, expert) * (Lanes.get(to, expert) - weighted));
-            }
-            dLogits.written((long) row * e, e, to);
-        }
     }
 
     /** chosen and places of R choices, segments [E + 1], rows [R]. */
