@@ -1,7 +1,9 @@
 package dev.troupe.cli;
 
 import dev.troupe.cli.options.CostOptions;
+import dev.troupe.cli.options.OutOption;
 import dev.troupe.cli.options.OverlapOptions;
+import dev.troupe.cli.options.SearchOptions;
 import dev.troupe.cli.report.IdleWeights;
 import dev.troupe.cli.report.ScheduleFigures;
 import dev.troupe.cli.report.Terminal;
@@ -26,10 +28,6 @@ import dev.troupe.schedule.simulator.Costs;
 import dev.troupe.schedule.simulator.Simulation;
 import dev.troupe.schedule.simulator.Simulator;
 import dev.troupe.schedule.timeline.Timeline;
-import java.io.IOException;
-import java.io.PrintStream;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
@@ -52,7 +50,7 @@ final class ScheduleCommand implements Callable<Integer> {
     /** The most forwards of a plan that a heap of a few gigabytes checks and draws in half a minute. */
     private static final int MOST_FORWARDS = 1_000_000;
 
-    @Parameters(paramLabel = "NAME", description = {
+    @Parameters(paramLabel = "NAME", arity = "0..1", description = {
             "A schedule, or the path of a CSV with a plan of your own (files of PyTorch are read as they are)."})
     private String name;
 
@@ -76,36 +74,62 @@ final class ScheduleCommand implements Callable<Integer> {
     @Mixin
     private OverlapOptions overlap;
 
-    @Option(names = "--out", paramLabel = "FILE", description = "Where to write; default: the terminal.")
-    private Path out;
+    @Mixin
+    private SearchOptions search;
 
-    private final PrintStream output = System.out;
+    @Mixin
+    private OutOption out;
 
     @Override
     public Integer call() {
-        requireWritable();
-        Plan inside = plan();
-        Plan plan = costs.replaying(inside);
-        Costs simulated = costs.of(plan);
-        Certificate certificate = PlanValidator.certify(new AddTransfers().apply(plan), Purpose.TRAINING, CREDITS);
-        Simulation simulation = certificate.under(simulated);
-        Timeline timeline = simulation.timeline(plan.name());
-        Terminal terminal = out == null ? Terminal.ofOutput() : Terminal.NONE;
-        switch (format) {
-            case grid -> {
-                int columns = terminal.tableColumns().orElse(FILE_COLUMNS);
-                write(TerminalDrawing.draw(timeline, CostOptions.UNITS, columns, terminal.colours()) + "\n\n"
-                        + ScheduleFigures.of(certificate, simulation, CostOptions.UNITS, columns) + "\n"
-                        + (plan == inside ? "" : replayed(inside))
-                        + (Schedules.overlapsSteps(name) ? stepMore(plan, simulation, simulated) : "")
-                        + IdleWeights.of(plan, simulated).map(note -> "Note: " + note + ".\n").orElse(""));
-            }
-            case csv -> write(plan.toCsv());
-            case times -> write(TimelineCsv.write(timeline, CostOptions.UNITS));
-            case svg -> write(SvgDrawing.draw(List.of(timeline), CostOptions.UNITS));
-            case trace -> write(ChromeTrace.write(List.of(timeline)));
+        out.requireWritable();
+        if (search.isAsked() == (name != null)) {
+            throw new UsageException(name == null
+                    ? "schedule needs the name of a schedule, the path of a plan, or --search"
+                    : "--search is in place of a name, but found " + name + ": leave one of the two out");
+        }
+        if (search.isAsked()) {
+            searchRows();
+        } else {
+            search.requireNone();
+            Plan inside = plan();
+            Plan plan = costs.replaying(inside);
+            Costs simulated = costs.of(plan);
+            show(plan, simulated, CREDITS, (plan == inside ? "" : replayed(inside))
+                    + (Schedules.overlapsSteps(name) ? stepMore(plan, simulated) : ""));
         }
         return ExitCode.DONE;
+    }
+
+    /** Shows the plan that a search finds; if that goes to a file, the terminal gets its figures. */
+    private void searchRows() {
+        overlap.requireNone("--search");
+        requireSizes();
+        requireFewForwards(pipeline, orElse(virtualStages, 2), microbatches, "P x V x M");
+        SearchOptions.FoundPlan found = search.run(costs, pipeline, virtualStages, microbatches);
+        show(found.plan(), found.costs(), found.credits(), found.text());
+        if (out.file().isPresent()) {
+            System.out.print(found.text());
+        }
+    }
+
+    private void show(Plan plan, Costs simulated, int credits, String more) {
+        Certificate certificate = PlanValidator.certify(new AddTransfers().apply(plan), Purpose.TRAINING, credits);
+        Simulation simulation = certificate.under(simulated);
+        Timeline timeline = simulation.timeline(plan.name());
+        Terminal terminal = out.file().isPresent() ? Terminal.NONE : Terminal.ofOutput();
+        out.write(switch (format) {
+            case grid -> {
+                int columns = terminal.tableColumns().orElse(FILE_COLUMNS);
+                yield TerminalDrawing.draw(timeline, CostOptions.UNITS, columns, terminal.colours()) + "\n\n"
+                        + ScheduleFigures.of(certificate, simulation, CostOptions.UNITS, columns) + "\n" + more
+                        + IdleWeights.of(plan, simulated).map(note -> "Note: " + note + ".\n").orElse("");
+            }
+            case csv -> plan.toCsv();
+            case times -> TimelineCsv.write(timeline, CostOptions.UNITS);
+            case svg -> SvgDrawing.draw(List.of(timeline), CostOptions.UNITS);
+            case trace -> ChromeTrace.write(List.of(timeline));
+        });
     }
 
     private String replayed(Plan inside) {
@@ -116,11 +140,12 @@ final class ScheduleCommand implements Callable<Integer> {
     }
 
     /** Returns the time that each step adds, from a plan of twice the steps. */
-    private String stepMore(Plan plan, Simulation simulation, Costs simulated) {
+    private String stepMore(Plan plan, Costs simulated) {
         int steps = plan.stepCount();
         Plan longer = new AddTransfers().apply(costs
                 .replaying(overlap.rule(name).plan(plan.stageCount(), plan.microbatchesPerStep(), 2 * steps)));
-        long more = Simulator.run(longer, simulated, CREDITS).makespanNanos() - simulation.makespanNanos();
+        long more = Simulator.run(longer, simulated, CREDITS).makespanNanos()
+                - Simulator.run(new AddTransfers().apply(plan), simulated, CREDITS).makespanNanos();
         return "each of " + steps + " steps more: " + CostOptions.UNITS.text(more / steps) + "\n"; // rounded down
     }
 
@@ -183,31 +208,6 @@ final class ScheduleCommand implements Callable<Integer> {
                     "%s must be at most %,d to be checked and drawn here, but %d x %d x %d is %,.0f: take fewer",
                     product,
                     MOST_FORWARDS, ranks, factor, microbatchCount, forwards));
-        }
-    }
-
-    private void requireWritable() {
-        if (out == null) {
-            return;
-        }
-        Path folder = out.toAbsolutePath().getParent();
-        if (Files.isDirectory(out) || folder == null || !Files.isDirectory(folder)) {
-            throw new UsageException("--out must name a file in a directory that exists, but found " + out + ": "
-                    + (Files.isDirectory(out) ? "name a file in it" : "make " + folder + ", or choose another"));
-        }
-    }
-
-    private void write(String text) {
-        if (out == null) {
-            output.print(text);
-            output.flush();
-            return;
-        }
-        try {
-            Files.writeString(out, text);
-        } catch (IOException failure) {
-            throw new UsageException("cannot write " + out + " (" + failure + "); choose another with --out",
-                    failure);
         }
     }
 }

@@ -100,6 +100,38 @@ public final class CostOptions {
         return new Costs(costs, (_, _) -> way);
     }
 
+    /** Returns whether the times are of a profile, in which layers have sizes in bytes. */
+    boolean areMeasured() {
+        return profile != null;
+    }
+
+    /**
+     * Returns a search's problem on equal machines without a limit on memory: the layers of the profile, or chunks, which
+     * keep one byte each.
+     *
+     * @param chunks the number of chunks unless {@code --costs} lists them
+     * @throws UsageException if the value of an option is not valid, or there are fewer parts than ranks
+     */
+    PlanningProblem problem(int ranks, int chunks) {
+        if (recompute != null || recomputeAhead) {
+            throw new UsageException("--search has no forwards that are computed again: leave --recompute and"
+                    + " --recompute-ahead out");
+        }
+        long bytes = messageBytes == null ? 0 : messageBytes;
+        List<Unit> units = profile != null
+                ? Profile.read(profile).units()
+                : stages().stream().map(chunk -> new Unit("chunk", new StageCost(nanos(chunk.get(0)),
+                        nanos(chunk.get(1)), nanos(chunk.get(2)), bytes), 0, 1)).toList();
+        if (units.size() == 1) {
+            units = Collections.nCopies(chunks, units.getFirst());
+        }
+        if (units.size() < ranks) {
+            throw new UsageException("a search needs a part of the model for each rank, but there are " + units.size()
+                    + " for " + ranks + " ranks: list more in --costs, or take a smaller --pipeline");
+        }
+        return LayoutByCosts.onEqualMachines(units, ranks, way());
+    }
+
     private Costs measured(Plan plan) {
         List<Unit> units = Profile.read(profile).units();
         if (plan.stageCount() > units.size()) {

@@ -27,7 +27,7 @@ final class ClusterWays {
     /**
      * Returns the way from each machine to each.
      *
-     * @param file where the profile was read, for the sentence
+     * @param file of the profile, for the sentence
      * @throws UsageException if one was not measured
      */
     static List<List<Hop>> of(Profile profile, ClusterSpec cluster, Path file) {

@@ -28,7 +28,7 @@ final class TrialTable {
         StringBuilder text = new StringBuilder("\n").append(Columns.of(HEADINGS, rows)).append("\n\n");
         text.append(Columns.wrapped("Measured on the engine " + measured.getFirst().plan().spec().engine().kind()
                 + ", " + measured.getFirst().seconds().size() + " steps of each plan alternately. Error: predicted by"
-                + " measured, less 1. Relative to 1: median ratio of the steps to those of the first plan, turn by"
+                + " measured, less 1. Relative to 1: median ratio of the steps to the steps of the first plan, turn by"
                 + " turn, and its interval.", terminal.lineColumns(), "")).append('\n');
         if (measured.size() < asked) {
             text.append("The plans from ").append(measured.size() + 1)

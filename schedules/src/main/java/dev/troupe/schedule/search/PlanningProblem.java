@@ -22,6 +22,12 @@ public record PlanningProblem(List<Unit> units, List<Machine> machines, Costs.Ho
         machines = List.copyOf(machines);
     }
 
+    /** Returns the same model on machines of the same speeds, each with other memory. */
+    public PlanningProblem withMemory(long bytes) {
+        return new PlanningProblem(units,
+                machines.stream().map(machine -> new Machine(machine.speed(), bytes)).toList(), hops);
+    }
+
     /** Returns the costs of the stages and hops of a candidate. */
     public Costs costs(Candidate candidate) {
         List<StageCost> stages = new ArrayList<>();

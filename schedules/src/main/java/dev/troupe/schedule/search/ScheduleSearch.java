@@ -5,6 +5,7 @@ import dev.troupe.schedule.Laps;
 import dev.troupe.schedule.Placement;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.PlanException;
+import dev.troupe.schedule.Schedule;
 import dev.troupe.schedule.certificate.Certificate;
 import dev.troupe.schedule.certificate.PlanValidator;
 import dev.troupe.schedule.certificate.Purpose;
@@ -13,12 +14,15 @@ import dev.troupe.schedule.lowering.AddTransfers;
 import dev.troupe.schedule.search.ListScheduler.Rule;
 import dev.troupe.schedule.search.ListScheduler.Scheduled;
 import dev.troupe.schedule.simulator.Costs;
+import dev.troupe.schedule.simulator.Simulator;
 import dev.troupe.schedule.simulator.StageCost;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Random;
 import java.util.stream.IntStream;
 
@@ -28,9 +32,12 @@ import java.util.stream.IntStream;
  * all ranks have the same rule, one of all permutations; then the rule of a single rank changes, or the memory that it uses,
  * and a change remains if the step is no longer. The same seed gives the same plan.
  *
- * <p>Memory is spent on latency: more microbatches are on their way if hops are long and the memory has room for them.
+ * <p>Memory is spent on latency: more microbatches are on their way if hops are long and the memory has room for them. A
+ * schedule by name that is within {@link #NEAR} of the lower bound is taken without a search.
  */
 public final class ScheduleSearch {
+    /** The distance from the bound, as a share of it, at which a schedule by name is good enough. */
+    public static final double NEAR = 0.03;
     private static final List<Integer> VIRTUAL_STAGES = List.of(1, 2);
 
     private final PlanningProblem problem;
@@ -57,11 +64,32 @@ public final class ScheduleSearch {
      * @param certificate of the plan with its messages, with credits for all microbatches of an edge
      * @param stepNanos the simulated step
      * @param boundNanos a time below which no plan of any of the shapes can be
+     * @param byName the best schedule by name; empty if none fits
      */
-    public record Found(Candidate candidate, Certificate certificate, long stepNanos, long boundNanos) {
+    public record Found(Candidate candidate, Certificate certificate, long stepNanos, long boundNanos,
+            Optional<Candidate> byName) {
         /** Returns by how much the step is longer than the bound, as a share of the bound. */
         public double distance() {
             return (double) stepNanos / boundNanos - 1;
+        }
+
+        /** Returns whether the plan is a schedule by name. */
+        public boolean isByName() {
+            return byName.filter(candidate::equals).isPresent();
+        }
+
+        /** Returns the least credits of an edge with which the step is as short as without a limit. */
+        public int leastCredits(Costs costs) {
+            for (int credits = 1; credits < certificate.creditsPerEdge(); credits++) {
+                try {
+                    if (Simulator.run(certificate.plan(), costs, credits).makespanNanos() == stepNanos) {
+                        return credits;
+                    }
+                } catch (PlanException deadlock) {
+                    continue;
+                }
+            }
+            return certificate.creditsPerEdge();
         }
     }
 
@@ -72,14 +100,15 @@ public final class ScheduleSearch {
      * @throws IllegalArgumentException if no plan fits the memory; the message has the reason
      */
     public Found run() {
-        long bound = Long.MAX_VALUE;
+        List<Candidate> shapes = shapes();
+        long bound = shapes.stream().mapToLong(this::boundNanos).min().orElse(Long.MAX_VALUE);
         List<Candidate> all = named();
         all.sort(Comparator.comparingLong(this::mostBytes).thenComparing(this::hops));
-        for (Candidate shape : shapes()) {
-            bound = Math.min(bound, boundNanos(shape));
-            all.addAll(search(shape));
-        }
         // The first of equal ones, as in the order of the list.
+        Optional<Candidate> byName = all.stream().min(Comparator.comparingLong(problem::stepNanos));
+        if (byName.isEmpty() || problem.stepNanos(byName.get()) > (1 + NEAR) * bound) {
+            shapes.forEach(shape -> all.addAll(search(shape)));
+        }
         Candidate best = all.stream().min(Comparator.comparingLong(problem::stepNanos)).orElse(null);
         if (best == null) {
             throw new IllegalArgumentException("no plan of " + ranks + " ranks fits: with one microbatch at a time "
@@ -87,7 +116,20 @@ public final class ScheduleSearch {
         }
         Certificate certificate = PlanValidator.certify(new AddTransfers().apply(best.plan()), Purpose.TRAINING,
                 microbatches);
-        return new Found(best, certificate, problem.stepNanos(best), bound);
+        return new Found(best, certificate, problem.stepNanos(best), bound, byName);
+    }
+
+    /** Returns the bytes of the fullest rank under a schedule by name; empty if it is not defined for these sizes. */
+    public OptionalLong peakBytes(String schedule) {
+        Schedule named = Schedules.named(schedule);
+        try {
+            return ranks * named.usualVirtualStages() > problem.units().size()
+                    ? OptionalLong.empty()
+                    : OptionalLong.of(
+                            mostBytes(candidate(named.plan(ranks, named.usualVirtualStages(), microbatches))));
+        } catch (PlanException notDefined) {
+            return OptionalLong.empty();
+        }
     }
 
     private long mostBytes(Candidate candidate) {

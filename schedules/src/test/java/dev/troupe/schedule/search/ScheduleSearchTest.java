@@ -10,6 +10,7 @@ import dev.troupe.schedule.certificate.Purpose;
 import dev.troupe.schedule.lowering.AddTransfers;
 import dev.troupe.schedule.search.ScheduleSearch.Found;
 import dev.troupe.schedule.simulator.Hop;
+import dev.troupe.schedule.simulator.Simulator;
 import dev.troupe.schedule.simulator.StageCost;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -60,6 +61,29 @@ class ScheduleSearchTest {
         assertEquals("zbv", found.candidate().plan().name());
         assertEquals(51, found.stepNanos());
         assertEquals(0, found.distance());
+    }
+
+    @Test
+    void shouldTakeAScheduleByNameNearTheBoundWithoutASearch() {
+        PlanningProblem fast = new PlanningProblem(units(4, 0, 12).units(), units(4, 0, 12).machines(),
+                (_, _) -> new Hop(0, 10)); // an output has no bytes
+        ScheduleSearch search = new ScheduleSearch(fast, 4, 32, 0, 45);
+        Found found = search.run();
+        assertTrue(found.isByName() && found.distance() <= ScheduleSearch.NEAR, found::toString);
+        assertEquals("zbv", found.candidate().plan().name());
+        assertEquals(8, search.peakBytes("zbv").orElseThrow());
+    }
+
+    @Test
+    void shouldNeedTheLeastCreditsWithWhichTheStepIsNoLonger() {
+        PlanningProblem problem = units(4, 3, 12);
+        Found found = new ScheduleSearch(problem, 4, 8, 200, 45).run();
+        int credits = found.leastCredits(problem.costs(found.candidate()));
+        assertEquals(found.stepNanos(),
+                Simulator.run(found.certificate().plan(), problem.costs(found.candidate()), credits)
+                        .makespanNanos());
+        assertTrue(credits > 1 && Simulator.run(found.certificate().plan(), problem.costs(found.candidate()),
+                credits - 1).makespanNanos() > found.stepNanos());
     }
 
     @Test
