@@ -6,10 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.troupe.config.RunSpec;
 import dev.troupe.config.RunSpecReader;
 import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.cluster.NodeSpec;
 import dev.troupe.engine.conformance.share.Dealt;
+import dev.troupe.plan.planner.MachineFigures;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -105,6 +107,71 @@ class PlanCommandTest {
         ClusterSpec nodes = RunSpecReader.read(Optional.of(conf), List.of()).cluster().orElseThrow();
         assertEquals(List.of(0, 1), nodes.nodeOfRank());
         assertEquals(List.of("one", "two"), nodes.nodes().stream().map(NodeSpec::name).toList());
+    }
+
+    /** The first node takes three times as long, so that the second one is given more layers; the third has no rank. */
+    @Test
+    void shouldPlanForNodesOfUnequalSpeedAndLeaveOutNodesWithoutRanks() throws IOException {
+        Path cluster = Files.writeString(directory.resolve("cluster.conf"), """
+                troupe {
+                  parallel.pipeline = 3
+                  model.layers = 12
+                  cluster.nodes = [
+                    { name = slow, host = h1, control-port = 7101, data-port = 7201, emulated-speed = 0.01 }
+                    { name = fast, host = h2, control-port = 7101, data-port = 7201 }
+                    { name = third, host = h3, control-port = 7101, data-port = 7201, emulated-speed = 0.33 }
+                  ]
+                }
+                """);
+        Path conf = directory.resolve("plan.conf");
+        String[] more = {cluster.toString(), "--ranks", "3", "--out", conf.toString(), "-s", "model.layers=12"};
+        String output = plan(more).requireDone().output();
+        assertTrue(output.contains("Machines in the order fast, third, slow; in the order of the configuration"),
+                output);
+        RunSpec run = RunSpecReader.read(Optional.of(conf), List.of());
+        assertEquals(List.of("fast", "third"),
+                run.cluster().orElseThrow().nodes().stream().map(NodeSpec::name).toList());
+        assertEquals(2, run.parallel().pipeline());
+        assertEquals(0.33, run.cluster().orElseThrow().nodes().getLast().engine().emulated().speed());
+        int border = run.parallel().layout().indexOf('|');
+        assertTrue(border > run.parallel().layout().length() / 2, run.parallel().layout());
+        assertTrue(
+                plan(cluster.toString(), "--ranks", "3", "--placement", "rule", "-s", "model.layers=12").requireDone()
+                        .output().lines().noneMatch(line -> line.startsWith("Machines in the order")));
+    }
+
+    @Test
+    void shouldPriceALinkWithAShareOfItsBandwidth() throws IOException {
+        Path figures = Files.writeString(directory.resolve("machines.conf"), """
+                device-flops = 1e9
+                memory = 1GiB
+                between { latency = 1ms, bandwidth = 1MB }
+                """);
+        String output = plan("--ranks", "2", "--costs", figures.toString(), "--what-if", "0,1,0.5", "--memory",
+                "140KiB")
+                .requireDone().output();
+        assertTrue(output.contains("If the link between 0 and 1 has 0.50 of its bandwidth, this plan takes "), output);
+        plan("--ranks", "2", "--costs", figures.toString(), "--what-if", "0,7,0.5")
+                .requireRefused("--what-if must be two of the machines 0, 1 (at most 64) and a share above 0");
+    }
+
+    @Test
+    void shouldWriteTheFiguresOfAProfile() {
+        Path profile = directory.resolve("profile.json");
+        List<String> arguments = new ArrayList<>(List.of("profile", "--out", profile.toString()));
+        SETTINGS.forEach(setting -> arguments.addAll(List.of("-s", setting)));
+        Execution.of(arguments).requireDone();
+        Path figures = directory.resolve("machines.conf");
+        String one = profile.toString();
+        plan("--ranks", "2", "--nodes", "2", "--profile", one + "," + one, "--figures", figures.toString())
+                .requireDone();
+        MachineFigures read = MachineFigures.read(figures);
+        assertEquals(1e10, read.deviceFlops(), 5e9); // an emulated action takes a little longer
+        assertEquals(List.of(), read.speeds());
+        plan("--ranks", "2", "--costs", figures.toString()).requireDone();
+        plan("--ranks", "2", "--figures", figures.toString()).requireRefused("but there is no --profile");
+        plan("--ranks", "3", "--nodes", "3", "--profile", one + "," + one)
+                .requireRefused("there are 2 speeds or profiles");
     }
 
     /** The emulated times are exact, so a measured step is never shorter than the predicted one. */

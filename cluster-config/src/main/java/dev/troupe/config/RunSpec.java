@@ -151,10 +151,12 @@ public final class RunSpec {
         return RunSpecReader.read(Sources.of(values, others));
     }
 
-    /** Returns the value of {@code cluster.nodes}, for {@link #with(Map)}, with nodes on which ranks are placed by rule. */
-    public Map<String, Object> nodesWithoutRanks() {
-        return Map.of("cluster.nodes", values.getConfigList("cluster.nodes").stream()
-                .map(node -> node.withoutPath("ranks").root().unwrapped()).toList());
+    /** Returns the value of {@code cluster.nodes}, for {@link #with(Map)}, with these nodes, on which ranks are placed by rule. */
+    public Map<String, Object> nodesWithoutRanks(List<String> names) {
+        Map<String, Object> byName = new HashMap<>();
+        values.getConfigList("cluster.nodes").forEach(
+                node -> byName.put(node.getString("name"), node.withoutPath("ranks").root().unwrapped()));
+        return Map.of("cluster.nodes", names.stream().map(byName::get).toList());
     }
 
     public RunSpec on(EngineSpec other) {

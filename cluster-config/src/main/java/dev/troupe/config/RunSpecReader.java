@@ -14,7 +14,7 @@ import java.util.Optional;
 public final class RunSpecReader {
     /** A node with a value for every key, so that each is read. */
     private static final String NODE = "cluster.nodes=[{ name = a, host = a, control-port = 1, data-port = 2, engine = auto,"
-            + " threads = 0, device = round-robin, ranks = [0, 1, 2, 3] }]";
+            + " threads = 0, device = round-robin, emulated-speed = 1, ranks = [0, 1, 2, 3] }]";
 
     private RunSpecReader() {
     }

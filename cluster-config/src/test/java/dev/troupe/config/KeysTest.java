@@ -107,8 +107,10 @@ final class KeysTest {
     @ParameterizedTest
     @ValueSource(strings = {"troupe-node", "cluster.nodes[]", "cluster.nodes[3]", "troupe.cluster.nodes[0]"})
     void shouldListTheKeysOfANode(String prefix) {
-        assertEquals(List.of("engine", "threads", "device", "name", "host", "control-port", "data-port",
-                "management-port", "ranks", "standby"), keys.startingWith(prefix).stream().map(Key::name).toList());
+        assertEquals(
+                List.of("engine", "threads", "device", "emulated-speed", "name", "host", "control-port", "data-port",
+                        "management-port", "ranks", "standby"),
+                keys.startingWith(prefix).stream().map(Key::name).toList());
         for (String key : List.of(prefix + ".data-port", "cluster.nodes.data-port")) {
             assertEquals(List.of("cluster.nodes[].data-port"), keys.startingWith(key).stream().map(Key::path).toList());
         }

@@ -1,16 +1,17 @@
 package dev.troupe.cli.plan;
 
 import dev.troupe.cli.options.ConfigOptions;
+import dev.troupe.cli.report.Columns;
 import dev.troupe.cli.report.Terminal;
 import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.config.RunSpec;
-import dev.troupe.look.compare.PlanTrial.Measured;
 import dev.troupe.plan.UsageException;
 import dev.troupe.plan.planner.MachineFigures;
-import dev.troupe.plan.planner.PlanAnswer;
+import dev.troupe.plan.planner.machine.MeasuredFigures;
+import dev.troupe.plan.planner.machine.MeasuredPlacement;
+import dev.troupe.plan.planner.machine.MeasuredPlacement.Placed;
 import dev.troupe.plan.planner.PlanRequest;
 import dev.troupe.plan.planner.Planner;
-import dev.troupe.plan.planner.PricedPlan;
 import dev.troupe.plan.planner.ProfiledTimes;
 import dev.troupe.plan.planner.StageTimes;
 import dev.troupe.plan.prepare.BuiltInCorpus;
@@ -22,7 +23,9 @@ import dev.troupe.plan.profile.ProfileSetting;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Comparator;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -45,29 +48,23 @@ public final class PlanCommand implements Callable<Integer> {
     @Mixin
     private ConfigOptions options;
 
-    @Option(names = "--memory", paramLabel = "BYTES", description = {
-            "The most memory of a rank for tensors, such as 80GiB; default: the memory in --costs, or no limit."})
-    private String memory;
-
     @Option(names = "--ranks", paramLabel = "N", description = {
             "The most ranks; default: the ranks of CONFIG (pipeline x data x tensor)."})
     private Integer ranks;
-
-    @Option(names = "--nodes", paramLabel = "N", description = {
-            "Machines, which have equal shares of the ranks; default: the hosts of CONFIG's cluster, or as node-ranks of --costs gives."})
-    private Integer nodes;
 
     @Option(names = "--tokens-per-step", paramLabel = "N", description = {
             "Tokens of a step over all ranks; default: the tokens of CONFIG."})
     private Long tokens;
 
-    @Option(names = "--costs", paramLabel = "FILE", description = {
-            "Assumed figures of the machines: device-flops, node-ranks, memory, and latency and bandwidth inside and between; docs/plan.md. Default with engine.kind = emulated: its device-flops, and links that take no time."})
-    private Path costs;
+    @Mixin
+    private MachineOptions machines;
 
-    @Option(names = "--profile", paramLabel = "FILE", description = {
-            "Measured times of the layers, by ./troupe profile with the same CONFIG; then steps have intervals, and --costs is for links and memory alone."})
-    private Path profile;
+    @Mixin
+    private PlacementOptions placement;
+
+    @Option(names = "--figures", paramLabel = "FILE", description = {
+            "With --profile: where to write the figures of machines that follow from it, which --costs reads; default: nowhere."})
+    private Path figuresFile;
 
     @Option(names = "--asynchronous", description = {
             "Also considers schedules with overlapping steps, which train on older weights."})
@@ -102,71 +99,43 @@ public final class PlanCommand implements Callable<Integer> {
         if (most < 1 || most > MOST_RANKS) {
             throw new UsageException("--ranks must be 1 to " + MOST_RANKS + ", but found " + most);
         }
-        Optional<Profile> measured = Optional.ofNullable(profile).map(Profile::read);
-        MachineFigures figures = withLinks(spec, measured, figures(spec, most, measured.isPresent()));
-        long budget = budget(figures);
-        try (OpenedRun opened = open(spec, measured)) {
-            measured.ifPresent(of -> of.requireFor(settingOf(opened), profile));
+        List<Profile> measured = machines.profiles();
+        if (figuresFile != null && (measured.isEmpty() || Files.isDirectory(figuresFile))) {
+            throw new UsageException("--figures is a file of what --profile has measured, but " + (measured.isEmpty()
+                    ? "there is no --profile"
+                    : figuresFile + " is a directory"));
+        }
+        MachineFigures figures = machines.figures(spec, most, measured);
+        long budget = machines.budget(figures);
+        try (OpenedRun opened = open(spec, measured.stream().findFirst())) {
+            for (int node = 0; node < measured.size(); node++) {
+                ProfileSetting here = settingOf(opened);
+                measured.get(node).requireFor(node == 0 ? here : here.on(measured.get(node).setting()),
+                        machines.file(node));
+            }
             PlanRequest request = new PlanRequest(most, budget, batchSize(spec, opened), asynchronous, top);
             OpenedRun asked = opened.with(opened.spec().with(Map.of("training.global-batch-size",
                     request.batchSize())));
-            StageTimes times = measured.<StageTimes>map(ProfiledTimes::new)
+            StageTimes times = measured.stream().min(Comparator.comparingDouble(MeasuredFigures::seconds))
+                    .<StageTimes>map(ProfiledTimes::new)
                     .orElseGet(() -> StageTimes.ofOperations(figures.deviceFlops()));
-            Planner planner = new Planner(asked, request, figures, times);
-            PlanAnswer answer = planner.run();
+            List<String> names = machines.names(spec, Math.max(Math.ceilDiv(most, figures.nodeRanks()),
+                    Math.max(figures.speeds().size(), figures.measured().size())));
+            MeasuredPlacement search = new MeasuredPlacement(
+                    ordered -> new Planner(asked, request, ordered, times), figures, names.size());
+            Placed placed = placement.place(search, spec, names);
             if (format == Format.table) {
-                output.print(PlanTable.of(request, answer, Terminal.ofOutput()));
+                output.print(PlanTable.of(request, placed.answer(), Terminal.ofOutput()));
+                placement.text(search, placed, names).forEach(line -> output.println(
+                        Columns.wrapped(line, Terminal.ofOutput().lineColumns(), "")));
             }
-            int exitCode = trial.run(planner, request, answer, format == Format.json, output);
-            if (out != null && exitCode == ExitCode.DONE) {
-                write(spec, answer.best().getFirst());
+            int exitCode = trial.run(placed.planner(), request, placed.answer(), format == Format.json, output);
+            if (exitCode == ExitCode.DONE) {
+                write(spec, placed, MeasuredFigures.of(opened.model(), measured, figures));
             }
             output.flush();
             return exitCode;
         }
-    }
-
-    private MachineFigures figures(RunSpec spec, int most, boolean isMeasured) {
-        MachineFigures figures;
-        if (costs != null) {
-            figures = MachineFigures.read(costs);
-        } else if (spec.engine().kind().equals("emulated") && spec.engine().emulated().deviceFlops() > 0) {
-            figures = MachineFigures.withFreeLinks(spec.engine().emulated().deviceFlops(), most);
-        } else if (isMeasured) {
-            figures = MachineFigures.withFreeLinks(1, most); // the times of layers are measured
-        } else {
-            throw new UsageException(
-                    "plan needs the costs of the model's layers: name a profile of ./troupe profile with"
-                            + " --profile, or assumed figures with --costs, or set engine.kind = emulated and"
-                            + " engine.emulated.device-flops");
-        }
-        OptionalLong machines = nodes != null
-                ? OptionalLong.of(nodes)
-                : spec.cluster().map(cluster -> OptionalLong.of(ClusterWays.machines(cluster).size()))
-                        .orElseGet(OptionalLong::empty);
-        if (machines.isEmpty()) {
-            return figures;
-        }
-        if (machines.getAsLong() < 1 || machines.getAsLong() > most) {
-            throw new UsageException("--nodes must be 1 to the " + most + " ranks, but found " + machines.getAsLong());
-        }
-        return figures.withNodeRanks(Math.ceilDiv(most, Math.toIntExact(machines.getAsLong())));
-    }
-
-    /** Measured links count unless others are assumed: --costs has them, or --nodes other machines. */
-    private MachineFigures withLinks(RunSpec spec, Optional<Profile> measured, MachineFigures figures) {
-        if (costs != null || nodes != null || measured.isEmpty() || measured.get().links().isEmpty()
-                || spec.cluster().isEmpty()) {
-            return figures;
-        }
-        return figures.withMeasured(ClusterWays.of(measured.get(), spec.cluster().get(), profile));
-    }
-
-    private long budget(MachineFigures figures) {
-        if (memory == null) {
-            return figures.memoryBytes().orElse(Long.MAX_VALUE);
-        }
-        return MachineFigures.bytes("--memory", memory);
     }
 
     private int batchSize(RunSpec spec, OpenedRun opened) {
@@ -202,9 +171,20 @@ public final class PlanCommand implements Callable<Integer> {
                         Optional.empty(), OptionalLong.empty()));
     }
 
-    /** Writes the configuration of the best plan, with the nodes of CONFIG if it has any: ranks are placed by rule. */
-    private void write(RunSpec spec, PricedPlan best) {
-        RunSpec run = spec.cluster().isEmpty() ? best.spec() : best.spec().with(spec.nodesWithoutRanks());
+    /**
+     * Writes the figures, and the configuration of the best plan with the nodes of CONFIG that hold its ranks: ranks are
+     * placed on them by rule.
+     */
+    private void write(RunSpec spec, Placed placed, Optional<MachineFigures> figures) {
+        if (figuresFile != null) {
+            MeasureOptions.write("--figures", figuresFile, figures.orElseThrow().toHocon());
+        }
+        if (out == null) {
+            return;
+        }
+        RunSpec best = placed.answer().best().getFirst().spec();
+        RunSpec run = spec.cluster().map(cluster -> best.with(spec.nodesWithoutRanks(PlacementOptions.nodes(cluster,
+                placed)))).orElse(best);
         MeasureOptions.write("--out", out, run.toHocon());
         if (format == Format.table) {
             output.println("Written to " + out + ": ./troupe " + (run.cluster().isEmpty() ? "train " : "launch ") + out

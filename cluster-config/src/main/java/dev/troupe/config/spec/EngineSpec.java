@@ -1,6 +1,7 @@
 package dev.troupe.config.spec;
 
 import dev.troupe.config.problem.Word;
+import dev.troupe.config.value.Range;
 import dev.troupe.config.value.Texts;
 import dev.troupe.config.value.Values;
 import java.util.Map;
@@ -22,6 +23,7 @@ public record EngineSpec(String kind, int threads, OptionalInt device, String pr
     /** The value of {@code engine.device} for no device of its own. */
     public static final String ROUND_ROBIN = "round-robin";
 
+    private static final String SPEED = "emulated-speed";
     private static final int MOST_THREADS = 1024;
     private static final Set<String> FLOAT64_ENGINES = Set.of(AUTO, "nd4j", "reference");
 
@@ -45,7 +47,8 @@ public record EngineSpec(String kind, int threads, OptionalInt device, String pr
         EngineSpec own = new EngineSpec(node.isGiven("engine") ? node.text("engine", Texts.ENGINE) : kind,
                 node.isGiven("threads") ? node.integer("threads", 0, MOST_THREADS) : threads,
                 node.isGiven("device") ? device(node, "device") : device, products, float32Products,
-                emulated);
+                node.isGiven(SPEED) ? emulated.withSpeed(node.decimal(SPEED, Range.POSITIVE)) : emulated);
+        node.settle(SPEED, own.emulated().speed());
         node.settle("engine", own.kind());
         node.settle("threads", own.threads());
         node.settle("device", text(own.device()));
@@ -72,7 +75,7 @@ public record EngineSpec(String kind, int threads, OptionalInt device, String pr
     /** Returns the values of the keys that a node may have of its own, and of {@code engine.products}. */
     public Map<String, Object> values() {
         return Map.of("engine.kind", kind, "engine.threads", threads, "engine.device", text(device), "engine.products",
-                products);
+                products, "engine.emulated.speed", emulated.speed());
     }
 
     /** The computation of products of float32 on an engine that can split floats into numbers of bfloat16. */

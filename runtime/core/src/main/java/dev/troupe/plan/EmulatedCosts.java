@@ -18,7 +18,7 @@ import java.util.stream.IntStream;
 
 /**
  * The costs of the engine that computes nothing. They are the times of the configuration, or the operations of the model's
- * layers at the rate of a device (see {@link LayerCosts}). The backward for the input includes the replayed forwards; those
+ * layers at the rate of a device (see {@link LayerCosts}), divided by its speed. The backward for the input includes the replayed forwards; those
  * that are replayed ahead of it are a separate cost. The last product of a group of blocks is not replayed.
  */
 public final class EmulatedCosts implements WorkCosts {
@@ -37,11 +37,13 @@ public final class EmulatedCosts implements WorkCosts {
      */
     public EmulatedCosts(EmulatedSpec spec, Partition partition, StageSettings settings, IntPredicate replaysAhead) {
         int stageCount = partition.stageCount();
-        nanos.put(Work.FORWARD, configured("forward", spec.forward(), stageCount));
-        nanos.put(Work.BACKWARD_INPUT, configured("backward-input", spec.backwardInput(), stageCount));
-        nanos.put(Work.BACKWARD_WEIGHT, configured("backward-weight", spec.backwardWeight(), stageCount));
-        nanos.put(Work.UPDATE, configured("update", spec.update(), stageCount));
-        long[] again = configured("recompute", spec.recompute(), stageCount);
+        nanos.put(Work.FORWARD, configured("forward", spec.forward(), stageCount, spec.speed()));
+        nanos.put(Work.BACKWARD_INPUT,
+                configured("backward-input", spec.backwardInput(), stageCount, spec.speed()));
+        nanos.put(Work.BACKWARD_WEIGHT,
+                configured("backward-weight", spec.backwardWeight(), stageCount, spec.speed()));
+        nanos.put(Work.UPDATE, configured("update", spec.update(), stageCount, spec.speed()));
+        long[] again = configured("recompute", spec.recompute(), stageCount, spec.speed());
         long[] ahead = new long[stageCount];
         for (int stage = 0; stage < stageCount; stage++) {
             List<LayerSpec> layers = partition.layers(stage).of(partition.model());
@@ -93,7 +95,7 @@ public final class EmulatedCosts implements WorkCosts {
     /** The costs of a plan; the ranks of a tensor-parallel group have a device each, and divide the operations. */
     public static EmulatedCosts of(EmulatedSpec spec, TrainingPlan plan) {
         EmulatedSpec group = new EmulatedSpec(spec.forward(), spec.backwardInput(), spec.backwardWeight(),
-                spec.recompute(), spec.update(), spec.deviceFlops() * plan.ranks().tensor());
+                spec.recompute(), spec.update(), spec.deviceFlops() * plan.ranks().tensor(), spec.speed());
         return new EmulatedCosts(group, plan.partition(), plan.stageSettings(),
                 plan.training().plan().stagesThatReplay()::contains);
     }
@@ -104,7 +106,7 @@ public final class EmulatedCosts implements WorkCosts {
         return of(new EmulatedSpec(none, none, none, none, none, 1e9), plan);
     }
 
-    private static long[] configured(String work, List<Duration> times, int stageCount) {
+    private static long[] configured(String work, List<Duration> times, int stageCount, double speed) {
         if (times.size() != 1 && times.size() != stageCount) {
             throw new UsageException(
                     "engine.emulated." + work + " needs one time, or one for each of the " + stageCount
@@ -112,13 +114,13 @@ public final class EmulatedCosts implements WorkCosts {
         }
         long[] nanos = new long[stageCount];
         for (int stage = 0; stage < stageCount; stage++) {
-            nanos[stage] = times.get(times.size() == 1 ? 0 : stage).toNanos();
+            nanos[stage] = Math.round(times.get(times.size() == 1 ? 0 : stage).toNanos() / speed);
         }
         return nanos;
     }
 
     private static long at(EmulatedSpec spec, double flops) {
-        return Math.round(flops / spec.deviceFlops() * 1e9);
+        return Math.round(flops / (spec.deviceFlops() * spec.speed()) * 1e9);
     }
 
     @Override

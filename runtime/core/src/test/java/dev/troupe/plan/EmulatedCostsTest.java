@@ -51,6 +51,8 @@ class EmulatedCostsTest {
         EmulatedCosts costs = costs("device-flops=1e9", "update=4ms");
         assertCosts(costs, 0, 2304 + 288, 2304 + 576, 2304, 0);
         assertCosts(costs, 1, 2304 + 288 + 240, 2304 + 576 + 240, 2304 + 240, 0);
+        assertEquals(5184, costs("device-flops=1e9", "speed=0.5").nanos(0, Work.FORWARD), "half the speed");
+        assertEquals(8_000_000, costs("update=4ms", "speed=0.5").nanos(0, Work.UPDATE));
         assertEquals(1296, costs("device-flops=2e9").nanos(0, Work.FORWARD), "twice the rate, half the time");
     }
 

@@ -14,9 +14,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The partitions that are candidates, each once: uniform, by parameters, and the one of which the longest stage is as
- * short as
- * possible. A partition that another one names already is left out.
+ * The partitions that are candidates, each once: uniform, by parameters, and the ones of which the longest stage is as short
+ * as possible on machines of given speeds. A partition that another one names already is left out.
  *
  * <p>Source: Huang et al., GPipe, 2019, section 2.2.
  */
@@ -45,14 +44,17 @@ final class Layouts {
      * Returns the layouts of a number of stages; none if there are more stages than layers.
      *
      * @param layers the times of each layer
+     * @param speeds for each placement of the stages the speed of the machine of each
      */
-    List<String> of(int stageCount, List<StageCost> layers) {
+    List<String> of(int stageCount, List<StageCost> layers, List<double[]> speeds) {
         if (stageCount > layers.size()) {
             return List.of();
         }
         List<String> names = new ArrayList<>();
         List<Partition> seen = new ArrayList<>();
-        for (String name : List.of(Partition.UNIFORM, Partition.PARAMETERS, balanced(stageCount, layers))) {
+        List<String> all = new ArrayList<>(List.of(Partition.UNIFORM, Partition.PARAMETERS));
+        speeds.forEach(each -> all.add(balanced(stageCount, layers, each)));
+        for (String name : all) {
             cut(stageCount, name).map(Cut::partition).filter(partition -> !seen.contains(partition))
                     .ifPresent(partition -> {
                         seen.add(partition);
@@ -62,14 +64,15 @@ final class Layouts {
         return names;
     }
 
-    private String balanced(int stageCount, List<StageCost> layers) {
+    private String balanced(int stageCount, List<StageCost> layers, double[] speeds) {
         long[] before = new long[layers.size() + 1];
         for (int layer = 0; layer < layers.size(); layer++) {
             before[layer + 1] = before[layer] + layers.get(layer).forwardNanos()
                     + layers.get(layer).fullBackwardNanos();
         }
         Borders borders = BalancedPartition
-                .of(layers.size(), stageCount, (_, first, end) -> before[end] - before[first])
+                .of(layers.size(), stageCount, (stage, first, end) -> Math.round(
+                        (before[end] - before[first]) / speeds[stage]))
                 .orElseThrow(); // without a limit there always is one
         return LayoutByCosts.partition(model, borders).layout();
     }

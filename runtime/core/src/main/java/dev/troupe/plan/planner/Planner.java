@@ -15,9 +15,11 @@ import dev.troupe.plan.prepare.OpenedRun;
 import dev.troupe.plan.prepare.PlannedRun;
 import dev.troupe.plan.prepare.SizedRun;
 import dev.troupe.plan.profile.StepInterval;
+import dev.troupe.schedule.Laps;
 import dev.troupe.schedule.simulator.Costs;
 import dev.troupe.schedule.simulator.StageCost;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -25,6 +27,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.PriorityQueue;
+import java.util.stream.IntStream;
 
 /**
  * The search for the plans with the shortest predicted step, by branch and bound. A node is a grid or a candidate of one;
@@ -49,6 +52,7 @@ public final class Planner {
     private final PlanRefusals refusals = new PlanRefusals();
     private final StageTimes times;
     private final Layouts layouts;
+    private final MachineFigures figures;
     private final Map<String, List<String>> names = new HashMap<>();
     private long candidates;
     private int openedGrids;
@@ -69,6 +73,7 @@ public final class Planner {
                 opened.whole().start().sequenceLength(), spec.training().update().roundsGradients());
         this.bound = new StepBound(costs, spec.parallel().splitCoolDown());
         this.times = times;
+        this.figures = figures;
         this.optimizer = OptimizerChoice.of(spec, opened.model());
         this.layouts = new Layouts(opened.model(), optimizer);
         this.space = new SearchSpace(opened.model(), request, figures.nodeRanks(), spec.training().microbatchSize());
@@ -159,6 +164,11 @@ public final class Planner {
 
     /** Returns a plan as a run on the engine {@code emulated} with the times that the planner has, and its prediction. */
     public PricedPlan emulated(PricedPlan plan) {
+        if (!figures.speeds().isEmpty()) {
+            throw new UsageException("--emulated runs in one process with one speed, but the machines have the speeds "
+                    + figures.speeds() + ": write the plan with --out, and run it with ./troupe launch on nodes with"
+                    + " emulated-speed");
+        }
         RunSpec spec = plan.spec().with(times.emulation(plan.plan()));
         try (OpenedRun other = OpenedRun.of(opened.request().with(spec))) {
             PlannedRun planned = PlannedRun.of(other);
@@ -246,8 +256,24 @@ public final class Planner {
     }
 
     private List<String> layouts(PlanGrid grid, int stageCount) {
-        return names.computeIfAbsent(grid.tensor() + " " + grid.microbatchSize() + " " + stageCount,
-                _ -> layouts.of(stageCount, layers(grid)));
+        String places = figures.speeds().isEmpty() ? "" : grid.toString();
+        return names.computeIfAbsent(grid.tensor() + " " + grid.microbatchSize() + " " + stageCount + places,
+                _ -> layouts.of(stageCount, layers(grid), speeds(grid, stageCount)));
+    }
+
+    /** Returns for each placement of stages the speed of the machine of each; one list if all machines are equal. */
+    private List<double[]> speeds(PlanGrid grid, int stageCount) {
+        RankLinks links = RankLinks.of(grid, figures);
+        return Arrays.stream(Laps.values()).limit(figures.speeds().isEmpty() ? 1 : Laps.values().length)
+                .map(laps -> IntStream.range(0, stageCount)
+                        .mapToDouble(stage -> links.speed(laps.rankOf(stage, 0, grid.pipeline()))).toArray())
+                .toList();
+    }
+
+    /** Returns the step of a plan on machines with other figures. */
+    public long stepNanos(PricedPlan plan, MachineFigures others) {
+        return PricedPlan.stepNanos(plan.plan(), costs.with(others).of(plan.choice(), cut(plan.choice()),
+                plan.plan()));
     }
 
     private boolean fitsState(PlanChoice choice, Cut cut) {

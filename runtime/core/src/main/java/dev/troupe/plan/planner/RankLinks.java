@@ -47,6 +47,17 @@ record RankLinks(ParallelLayout ranks, MachineFigures figures) {
         return slowest;
     }
 
+    /** Returns the speed of the slowest machine of a place. */
+    double speed(int place) {
+        int first = machine(ranks.rank(new Coordinates(place, 0, 0)));
+        int last = machine(ranks.rank(new Coordinates(place, ranks.data() - 1, ranks.tensor() - 1)));
+        double speed = 1;
+        for (int machine = first; machine <= last; machine++) {
+            speed = Math.min(speed, figures.speed(machine));
+        }
+        return speed;
+    }
+
     /** Returns the slowest link of a ring through machines, in the order of their numbers. */
     private Hop ring(int first, int last) {
         if (first == last || figures.measured().isEmpty()) {
@@ -60,7 +71,7 @@ record RankLinks(ParallelLayout ranks, MachineFigures figures) {
     }
 
     /** Returns a link with the greater latency and the smaller bandwidth of two. */
-    private static Hop slower(Hop one, Hop other) {
+    static Hop slower(Hop one, Hop other) {
         return new Hop(Math.max(one.latencyNanos(), other.latencyNanos()),
                 Math.min(one.bytesPerSecond(), other.bytesPerSecond()));
     }

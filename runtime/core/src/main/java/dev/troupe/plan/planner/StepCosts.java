@@ -59,6 +59,11 @@ final class StepCosts {
         this.roundsGradients = roundsGradients;
     }
 
+    /** Returns the costs on machines with other figures. */
+    StepCosts with(MachineFigures others) {
+        return new StepCosts(times, others, engine, sequenceLength, roundsGradients);
+    }
+
     /** Returns the costs of a planned run. */
     Costs of(PlanChoice choice, Cut cut, TrainingPlan plan) {
         return of(choice, cut, plan, times.of(plan));
@@ -108,9 +113,10 @@ final class StepCosts {
         long sum = links.tensor().allReduceNanos(boundary);
         List<StageCost> stages = new ArrayList<>();
         for (int stage = 0; stage < alone.size(); stage++) {
-            StageCost summed = summing(choice, stage, cut.sizes().get(stage).halves(), alone.get(stage), sum,
-                    stage == alone.size() - 1);
-            stages.add(sharing(choice, cut.sizes().get(stage), summed, links.data(place.applyAsInt(stage)), boundary));
+            int rank = place.applyAsInt(stage);
+            StageCost summed = summing(choice, stage, cut.sizes().get(stage).halves(),
+                    alone.get(stage).at(links.speed(rank)), sum, stage == alone.size() - 1);
+            stages.add(sharing(choice, cut.sizes().get(stage), summed, links.data(rank), boundary));
         }
         return stages;
     }

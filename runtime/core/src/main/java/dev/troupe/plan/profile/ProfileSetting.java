@@ -40,6 +40,12 @@ public record ProfileSetting(String processor, String engine, int threads, Strin
         }
     }
 
+    /** Returns these conditions on the processor, engine and threads of another node. */
+    public ProfileSetting on(ProfileSetting node) {
+        return new ProfileSetting(node.processor, node.engine, node.threads, precision, microbatchSize, sequenceLength,
+                tensor, model);
+    }
+
     /** Returns the first condition that another run does not have, in words; empty if it has all. */
     Optional<String> difference(ProfileSetting run) {
         return Stream.of(differs("the processor", processor, run.processor), differs("the model", model, run.model),

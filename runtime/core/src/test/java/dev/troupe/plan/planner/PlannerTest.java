@@ -11,6 +11,7 @@ import dev.troupe.plan.OptimizerChoice;
 import dev.troupe.plan.UsageException;
 import dev.troupe.plan.error.UserErrors;
 import dev.troupe.plan.memory.RankMemory;
+import dev.troupe.plan.planner.machine.MeasuredPlacement;
 import dev.troupe.plan.prepare.OpenedRun;
 import dev.troupe.plan.prepare.PlannedRun;
 import dev.troupe.plan.prepare.RunRequest;
@@ -24,9 +25,14 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.function.IntFunction;
+import java.util.stream.DoubleStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @Tag("plan")
 class PlannerTest {
@@ -39,6 +45,10 @@ class PlannerTest {
             "training.microbatch-size=1", "training.validate-every=0");
     private static final MachineFigures SLOW_LINKS = new MachineFigures(FLOPS, 2, new Hop(2_000, 1e9),
             new Hop(20_000, 5e7), OptionalLong.empty());
+
+    /** Machines of one speed. */
+    private static final IntFunction<List<double[]>> SPEEDS = stages -> List.of(DoubleStream.generate(() -> 1)
+            .limit(stages).toArray());
 
     @TempDir
     private Path home;
@@ -74,7 +84,7 @@ class PlannerTest {
         Layouts layouts = new Layouts(opened.model(), OptimizerChoice.of(opened.spec(), opened.model()));
         for (PlanGrid grid : space.grids()) {
             for (PlanChoice choice : space.choices(grid,
-                    stages -> layouts.of(stages, costs.layers(opened.model(), grid)))) {
+                    stages -> layouts.of(stages, costs.layers(opened.model(), grid), SPEEDS.apply(stages)))) {
                 try {
                     Cut cut = layouts.cut(choice.stageCount(), choice.layout()).orElseThrow();
                     PlannedRun planned = PlannedRun.of(opened.with(opened.spec().with(choice.settings())));
@@ -143,6 +153,50 @@ class PlannerTest {
                     assertTrue(fullestAt.matches("\\d+[FBIW]\\d+( of validation)?"), fullestAt);
                 }
             }
+        }
+    }
+
+    /** A machine of a third of the speed gets about a third of the layers: (1 + 1/3) / 2 x 3 = 2 at most. */
+    @Test
+    void shouldGiveASlowMachineAShareByItsSpeed() {
+        RunSpec deep = RunSpecReader.read(Optional.empty(), Stream.concat(SMALL.stream(), Stream.of("model.layers=12",
+                "model.hidden=32")).toList());
+        MachineFigures equal = new MachineFigures(FLOPS, 1, new Hop(0, 1e12), new Hop(0, 1e12), OptionalLong.empty());
+        for (List<Double> speeds : List.of(List.of(3.0, 1.0), List.of(1.0, 3.0))) {
+            MachineFigures unequal = equal.withSpeeds(speeds);
+            try (OpenedRun opened = open(deep)) {
+                PlanAnswer answer = new Planner(opened, new PlanRequest(2, Long.MAX_VALUE, 8, false, 400), unequal,
+                        StageTimes.ofOperations(FLOPS)).run();
+                PricedPlan best = answer.best().getFirst();
+                long uniform = answer.best().stream()
+                        .filter(plan -> plan.choice().layout().equals("uniform")
+                                && plan.choice().grid().pipeline() == 2)
+                        .mapToLong(PricedPlan::stepNanos).min().orElseThrow();
+                assertTrue(uniform >= 1.4 * best.stepNanos(), () -> uniform + " uniform, best " + best.stepNanos()
+                        + " " + best.choice());
+                assertEquals(2, best.choice().grid().ranks());
+            }
+        }
+    }
+
+    /** The slow link lies between the machines 0 and 1; the fourth machine is far from all. */
+    @ParameterizedTest
+    @ValueSource(ints = {3, 4})
+    void shouldPutMachinesInTheOrderOfTheFasterLinks(int machines) {
+        Hop fast = new Hop(1_000, 1e9);
+        Hop slow = new Hop(1_000, 2e5);
+        List<List<Hop>> ways = List.of(List.of(Hop.FREE, slow, fast, slow), List.of(slow, Hop.FREE, fast, slow),
+                List.of(fast, fast, Hop.FREE, slow), List.of(slow, slow, slow, Hop.FREE));
+        MachineFigures figures = new MachineFigures(1e8, 1, Hop.FREE, fast, OptionalLong.empty()).withMeasured(
+                ways.subList(0, machines).stream().map(row -> row.subList(0, machines)).toList());
+        try (OpenedRun opened = open(small())) {
+            MeasuredPlacement search = new MeasuredPlacement(ordered -> new Planner(opened,
+                    new PlanRequest(machines, Long.MAX_VALUE, 4, false, 1), ordered, StageTimes.ofOperations(1e8)), figures,
+                    machines);
+            MeasuredPlacement.Placed placed = search.best();
+            long least = search.orders().stream().mapToLong(order -> search.in(order).stepNanos()).min().orElseThrow();
+            assertEquals(least, placed.stepNanos());
+            assertTrue(placed.stepNanos() < placed.ruleNanos(), placed.order()::toString);
         }
     }
 
