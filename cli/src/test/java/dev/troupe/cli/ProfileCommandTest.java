@@ -43,6 +43,8 @@ class ProfileCommandTest {
         assertTrue(measured.output().contains("1f1b on 2 ranks, 4 microbatches: stages of ["), measured.output());
         Profile profile = Profile.read(file);
         assertEquals(4, profile.forms().size());
+        assertTrue(measured.output().contains("in a run: actions take "), measured.output());
+        assertTrue(profile.overheads().actionFactor() > 0 && profile.overheads().hop() > 0, profile::toString);
         profile.forms().forEach((name, form) -> assertTrue(form.keptBytes() > 0, name));
 
         List<String> run = settings("engine.kind=reference", "parallel.pipeline=2", "training.steps=3");

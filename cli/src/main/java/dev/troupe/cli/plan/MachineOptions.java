@@ -6,6 +6,7 @@ import dev.troupe.plan.UsageException;
 import dev.troupe.plan.planner.MachineFigures;
 import dev.troupe.plan.planner.machine.MeasuredFigures;
 import dev.troupe.plan.profile.Profile;
+import dev.troupe.schedule.simulator.Hop;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -48,6 +49,9 @@ final class MachineOptions {
      */
     MachineFigures figures(RunSpec spec, int most, List<Profile> profiles) {
         MachineFigures figures = withLinks(spec, profiles, assumed(spec, most, !profiles.isEmpty()));
+        if (costs == null && !profiles.isEmpty()) {
+            figures = figures.withInside(new Hop(profiles.getFirst().overheads().hop(), Double.POSITIVE_INFINITY));
+        }
         if (profiles.size() > 1) {
             figures = figures.withSpeeds(MeasuredFigures.speeds(profiles));
         }

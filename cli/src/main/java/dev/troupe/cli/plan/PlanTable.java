@@ -75,7 +75,8 @@ final class PlanTable {
         switch (choice.recompute()) {
             case NONE -> {
             }
-            case SELECTIVE, FULL -> savings.add("recompute" + (choice.replaysAhead() ? " ahead" : ""));
+            case SELECTIVE -> savings.add("recompute selective");
+            case FULL -> savings.add("recompute" + (choice.replaysAhead() ? " ahead" : ""));
         }
         return savings.isEmpty() ? "-" : String.join(", ", savings);
     }

@@ -5,6 +5,7 @@ import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.cluster.ClusterSpec;
 import dev.troupe.config.cluster.NodeSpec;
+import dev.troupe.look.compare.OverheadTrial;
 import dev.troupe.plan.UsageException;
 import dev.troupe.plan.prepare.BuiltInCorpus;
 import dev.troupe.plan.prepare.NodeRequests;
@@ -14,6 +15,7 @@ import dev.troupe.plan.profile.Profile;
 import dev.troupe.rank.profile.Profiler;
 import dev.troupe.run.cluster.links.LinkProfiler;
 import dev.troupe.run.cluster.machine.HostNames;
+import dev.troupe.schedule.family.Schedules;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
@@ -50,7 +52,7 @@ public final class ProfileCommand implements Callable<Integer> {
         }
         int ranks = spec.parallel().worldSize();
         Profile profile = node == null
-                ? new Profiler(spec, BuiltInCorpus.utf8(), ranks, ranks).measure()
+                ? withOverheads(spec, new Profiler(spec, BuiltInCorpus.utf8(), ranks, ranks).measure())
                 : ofNode(spec, spec.cluster().orElseThrow(() -> new UsageException("--node " + node
                         + " is a node of cluster.nodes, but the configuration has none: name a file that has")));
         output.println(ProfileTable.of(profile));
@@ -58,6 +60,14 @@ public final class ProfileCommand implements Callable<Integer> {
         output.println("Written to " + file + ".");
         output.print(ProfileTable.step(profile, spec.parallel(), spec.microbatchCount()));
         return ExitCode.DONE;
+    }
+
+    /** A configuration of several ranks in one process runs for some steps, unless its engine computes nothing. */
+    private static Profile withOverheads(RunSpec spec, Profile layers) throws InterruptedException {
+        return spec.parallel().worldSize() == 1 || spec.cluster().isPresent()
+                || spec.engine().kind().equals("emulated") || Schedules.overlapsSteps(spec.parallel().schedule())
+                        ? layers
+                        : layers.with(OverheadTrial.measure(spec, BuiltInCorpus.utf8(), layers));
     }
 
     /** The nodes of a machine measure at the same time, each with its own ranks. */

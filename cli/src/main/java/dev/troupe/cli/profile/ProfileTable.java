@@ -6,6 +6,7 @@ import dev.troupe.plan.profile.LayoutByCosts;
 import dev.troupe.plan.profile.LinkSamples;
 import dev.troupe.plan.profile.Profile;
 import dev.troupe.plan.profile.StepInterval;
+import dev.troupe.plan.profile.StepOverheads;
 import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.family.Schedules;
@@ -49,6 +50,14 @@ final class ProfileTable {
                     "%.3f (%.3f-%.3f)", samples.quantile(kind, 0.5) / 1e6, samples.quantile(kind, 0.1) / 1e6,
                     samples.quantile(kind, 0.9) / 1e6))));
             table.append(String.format(Locale.ROOT, " %10.2f%n", samples.keptBytes() / 1048576.0));
+        }
+        StepOverheads overheads = profile.overheads();
+        if (!overheads.equals(StepOverheads.NONE)) {
+            table.append(String.format(Locale.ROOT,
+                    "%nin a run: actions take %.2f times as long, %.3f ms between two, %.3f ms for a message, %.3f ms a step"
+                            + " outside them%n",
+                    overheads.actionFactor(), overheads.control() / 1e6, overheads.hop() / 1e6,
+                    overheads.once() / 1e6));
         }
         for (LinkSamples link : profile.links()) {
             table.append(

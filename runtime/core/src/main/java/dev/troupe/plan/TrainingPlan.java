@@ -139,9 +139,16 @@ public record TrainingPlan(ParallelLayout ranks, boolean sharesSequence, Zero ze
         return partition.model();
     }
 
-    /** Returns the bytes of an activation between two stages, [N x C]. */
+    /** Returns the bytes of an activation between two stages, [N x C], with the rows in which loads of experts travel. */
     public long boundaryBytes(DataType computeType) {
-        return (long) stageSettings.rows() * model().size(Axis.HIDDEN) * computeType.elementBytes();
+        return boundaryBytes(model(), stageSettings.rows(), computeType);
+    }
+
+    /** Returns the bytes of an activation of some rows between two stages. */
+    public static long boundaryBytes(ModelSpec model, int rows, DataType computeType) {
+        int hidden = model.size(Axis.HIDDEN);
+        return (long) (rows + model.balance().map(one -> one.boundaryRows(hidden)).orElse(0)) * hidden
+                * computeType.elementBytes();
     }
 
     @Override

@@ -44,7 +44,7 @@ final class LoadCarrier {
         this.addsGradient = context.share().group().rank() == 0
                 && balance.filter(one -> one.coefficient() != 0).isPresent();
         this.stream = new ResidualStream(context).extent();
-        int rows = balance.map(one -> Math.ceilDiv(2 * one.experts() * Double.BYTES, context.hidden())).orElse(0);
+        int rows = balance.map(one -> one.boundaryRows(context.hidden())).orElse(0);
         this.boundary = rows == 0 ? stream : stream.with(rows);
         this.elements = new double[rows * context.hidden()];
     }

@@ -52,6 +52,11 @@ public record MachineFigures(double deviceFlops, int nodeRanks, Hop inside, Hop 
         return speeds.isEmpty() ? 1 : speeds.get(machine);
     }
 
+    /** Returns these figures with another way between two ranks of a machine. */
+    public MachineFigures withInside(Hop other) {
+        return new MachineFigures(deviceFlops, nodeRanks, other, between, memoryBytes, measured, speeds);
+    }
+
     /** Returns these figures with machines of given speeds, in any unit. */
     public MachineFigures withSpeeds(List<Double> others) {
         double most = Collections.max(others);
@@ -198,7 +203,7 @@ public record MachineFigures(double deviceFlops, int nodeRanks, Hop inside, Hop 
         return hop.equals(Hop.FREE)
                 ? ""
                 : link + " { latency = " + hop.latencyNanos() + "ns, bandwidth = "
-                        + Math.round(hop.bytesPerSecond()) + "B }\n";
+                        + Math.round(Math.min(hop.bytesPerSecond(), 1e15)) + "B }\n";
     }
 
     private static Hop hop(Config figures, String link) {

@@ -131,7 +131,7 @@ public final class Planner {
     /** Weights of ZeRO 3 are gathered while others compute, so that its step may be shorter than with ZeRO 1 and 2. */
     private static boolean isNeverLonger(PlanChoice one, PlanChoice other) {
         boolean zero = one.zero() == other.zero() || one.zero() == 0 || other.zero() < 3 && one.zero() < other.zero();
-        boolean recomputes = one.recompute() == MemorySpec.Recompute.NONE || one.recompute() == other.recompute()
+        boolean recomputes = one.recompute().compareTo(other.recompute()) < 0 || one.recompute() == other.recompute()
                 && one.replaysAhead() == other.replaysAhead();
         return zero && recomputes && (!one.sharesSequence() || other.sharesSequence());
     }

@@ -21,8 +21,8 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * Measured times of layers. They are of one microbatch size and one T; a replay takes the forward of the blocks that are
- * computed again.
+ * Measured times of layers, and those of a short run between its actions if the profile has them. They are of one microbatch
+ * size and one T; a replay takes the forward of the blocks that are computed again.
  */
 public record ProfiledTimes(Profile profile) implements StageTimes {
     private static final double LEVEL = 0.9;
@@ -36,7 +36,8 @@ public record ProfiledTimes(Profile profile) implements StageTimes {
         for (StageCost once : once(plan)) {
             long again = replays ? once.nanos(Kind.RECOMPUTE) : 0;
             stages.add(once.with(Kind.RECOMPUTE, 0).replaying(again,
-                    plan.training().plan().stagesThatReplay().contains(stages.size())));
+                    plan.training().plan().stagesThatReplay().contains(stages.size()))
+                    .plus(profile.overheads().control()));
         }
         return stages;
     }
@@ -46,6 +47,11 @@ public record ProfiledTimes(Profile profile) implements StageTimes {
         List<StageCost> layers = costs(plan.model());
         return plan.partition().stages().stream().map(range -> layers.subList(range.first(), range.last() + 1).stream()
                 .reduce(StageCost::then).orElseThrow()).toList();
+    }
+
+    @Override
+    public long decisionNanos() {
+        return profile.overheads().once();
     }
 
     /** The emulated engine takes I and W together for B: if a stage has no W of its own, W is the rest of B. */
@@ -81,7 +87,7 @@ public record ProfiledTimes(Profile profile) implements StageTimes {
         List<Unit> units = profile.units();
         List<StageCost> costs = new ArrayList<>();
         for (LayerSpec layer : model.layers()) {
-            StageCost cost = units.get(costs.size()).cost();
+            StageCost cost = units.get(costs.size()).cost().at(1 / profile.overheads().actionFactor());
             costs.add(cost.with(Kind.RECOMPUTE, layer.isHalf() ? cost.forwardNanos() : 0));
         }
         return costs;

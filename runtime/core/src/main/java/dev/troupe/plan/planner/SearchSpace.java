@@ -109,7 +109,7 @@ record SearchSpace(ModelSpec model, PlanRequest request, int nodeRanks, int micr
         int most = grid.data() == 1 ? 0 : Schedules.overlapsSteps(order.schedule()) ? 1 : MOST_ZERO;
         List<PlanChoice> savers = new ArrayList<>();
         for (int zero = 0; zero <= most; zero++) {
-            for (Recompute recompute : List.of(Recompute.NONE, Recompute.FULL)) {
+            for (Recompute recompute : Recompute.values()) {
                 for (boolean ahead : recompute == Recompute.FULL && grid.pipeline() > 1
                         ? List.of(true, false)
                         : List.of(false)) {

@@ -30,6 +30,11 @@ public interface StageTimes {
      */
     List<StageCost> layers(ModelSpec model, PlanGrid grid, int sequenceLength);
 
+    /** Returns the time of a step outside its actions: before the first, for the decision on updates, after the last. */
+    default long decisionNanos() {
+        return 0;
+    }
+
     /** Returns why these times are not of a grid; empty if they are. */
     default Optional<String> obstacle(PlanGrid grid) {
         return Optional.empty();

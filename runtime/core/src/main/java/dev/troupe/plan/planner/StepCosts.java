@@ -3,7 +3,6 @@ package dev.troupe.plan.planner;
 import dev.troupe.config.spec.MemorySpec;
 import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.model.ModelSpec;
-import dev.troupe.model.spec.Axis;
 import dev.troupe.parallel.Zero;
 import dev.troupe.partition.LayerRange;
 import dev.troupe.plan.TrainingPlan;
@@ -73,7 +72,7 @@ final class StepCosts {
     Costs of(PlanChoice choice, Cut cut, TrainingPlan plan, List<StageCost> alone) {
         RankLinks links = RankLinks.of(choice.grid(), figures);
         return new Costs(shared(choice, cut, alone, links, stage -> plan.training().plan().rankOf(stage, 0)),
-                links::between);
+                links::between, times.decisionNanos());
     }
 
     /** Returns the least times of each layer, without groups; RECOMPUTE is the time of a replay. */
@@ -157,7 +156,6 @@ final class StepCosts {
 
     /** Returns the bytes of an activation between two stages, [B T x C]. */
     private long boundaryBytes(ModelSpec model, PlanGrid grid) {
-        return (long) grid.microbatchSize() * sequenceLength * model.size(Axis.HIDDEN)
-                * engine.computeType().elementBytes();
+        return TrainingPlan.boundaryBytes(model, grid.microbatchSize() * sequenceLength, engine.computeType());
     }
 }

@@ -45,6 +45,6 @@ public final class TermLength {
                     * Math.max(Float.BYTES, boundary.elementBytes());
         }
         int rows = plan.stageSettings().rows() / (plan.sharesSequence() ? tensor : 1);
-        return (long) plan.creditsPerEdge() * rows * hidden * boundary.elementBytes();
+        return plan.creditsPerEdge() * TrainingPlan.boundaryBytes(plan.model(), rows, boundary);
     }
 }

@@ -25,9 +25,10 @@ import java.util.function.UnaryOperator;
  * @param together ranks that computed at the same time
  * @param layers for each layer of the model the name of its form: of the first layer that is like it
  * @param links the ways between the nodes of a cluster, each direction; empty if they were not measured
+ * @param overheads of a short run in one process; {@link StepOverheads#NONE} if none was measured
  */
 public record Profile(int version, String date, int together, ProfileSetting setting, List<String> layers,
-        Map<String, LayerSamples> forms, List<LinkSamples> links) {
+        Map<String, LayerSamples> forms, List<LinkSamples> links, StepOverheads overheads) {
     private static final String MEASURED = "measured";
     private static final int VERSION = 1;
     private static final JsonMapper JSON = new JsonMapper();
@@ -38,17 +39,23 @@ public record Profile(int version, String date, int together, ProfileSetting set
         layers = List.copyOf(layers);
         forms = new TreeMap<>(forms);
         links = List.copyOf(links);
+        overheads = overheads == null ? StepOverheads.NONE : overheads; // as in older files
     }
 
     /** Creates a profile without links. */
     public Profile(String date, int together, ProfileSetting setting, List<String> layers,
             Map<String, LayerSamples> forms) {
-        this(VERSION, date, together, setting, layers, forms, List.of());
+        this(VERSION, date, together, setting, layers, forms, List.of(), StepOverheads.NONE);
     }
 
     /** Returns this profile with the ways between the nodes of a cluster. */
     public Profile with(List<LinkSamples> others) {
-        return new Profile(version, date, together, setting, layers, forms, others);
+        return new Profile(version, date, together, setting, layers, forms, others, overheads);
+    }
+
+    /** Returns this profile with the times of a run outside the layers. */
+    public Profile with(StepOverheads others) {
+        return new Profile(version, date, together, setting, layers, forms, links, others);
     }
 
     /** Returns the usual file of a run's profile: {@code runs/profile-NAME.json}. */
@@ -146,6 +153,6 @@ public record Profile(int version, String date, int together, ProfileSetting set
         Map<String, LayerSamples> drawn = new TreeMap<>();
         forms.forEach((name, form) -> drawn.put(name, form.drawn(draw)));
         return new Profile(version, date, together, setting, layers, drawn,
-                links.stream().map(link -> link.drawn(draw)).toList());
+                links.stream().map(link -> link.drawn(draw)).toList(), overheads.drawn(draw));
     }
 }

@@ -1,6 +1,7 @@
 package dev.troupe.plan.profile;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
@@ -50,6 +51,21 @@ class ProfileTest {
     @Test
     void shouldBeReadAsItWasWritten() throws IOException {
         assertEquals(profile(), Profile.read(written(profile().toJson())));
+    }
+
+    @Test
+    void shouldHaveNoOverheadsInAnOlderFile() throws IOException {
+        Profile timed = profile().with(new StepOverheads(List.of(1_200_000L, 900_000L, 1_100_000L), List.of(7L, 9L, 8L),
+                List.of(40L, 20L, 30L), List.of(1L, 2L, 3L), List.of(100L, 300L, 200L)));
+        assertEquals(timed, Profile.read(written(timed.toJson())));
+        assertEquals(1.1, timed.overheads().actionFactor());
+        assertEquals(List.of(8L, 30L, 202L), List.of(timed.overheads().control(), timed.overheads().hop(),
+                timed.overheads().once()));
+        String older = profile().toJson().replaceFirst("(?s),\\s*\"overheads\" : \\{.*\\}\\s*\\}\\s*$", "}");
+        assertFalse(older.contains("overheads"), older);
+        assertEquals(profile(), Profile.read(written(older)));
+        assertEquals(1, profile().overheads().actionFactor());
+        assertEquals(0, profile().overheads().once());
     }
 
     @Test

@@ -12,6 +12,11 @@ package dev.troupe.model.spec;
  * @param coefficient the factor of the auxiliary loss in the loss that is minimized; 0: it is only measured
  */
 public record Balance(int experts, int layers, boolean scoresAddUpToOne, double coefficient) {
+    /** Returns the further rows in which loads travel with an activation: a byte of each number is an element. */
+    public int boundaryRows(int hidden) {
+        return Math.ceilDiv(2 * experts * Double.BYTES, hidden);
+    }
+
     /**
      * Returns the auxiliary loss, without its coefficient; NaN if it is not defined.
      *

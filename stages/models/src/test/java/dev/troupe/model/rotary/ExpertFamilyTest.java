@@ -80,6 +80,8 @@ class ExpertFamilyTest {
     void shouldFollowTheCoefficientOfTheAuxiliaryLossAlone() throws Exception {
         ObjectNode config = golden("mixtral-aux").put("output_router_logits", false);
         assertEquals(Optional.of(new Balance(6, 3, true, 0.05)), read(config).balance());
+        assertEquals(3, read(config).balance().orElseThrow().boundaryRows(32)); // 96 bytes
+        assertEquals(1, read(config).balance().orElseThrow().boundaryRows(96));
         assertTrue(read(config).summary().contains("2 of 6 experts a token with an auxiliary loss of 0.05"));
         config.remove("router_aux_loss_coef");
         assertEquals(0.001, read(config).balance().orElseThrow().coefficient());
