@@ -151,7 +151,7 @@ public final class RunSpec {
         return RunSpecReader.read(Sources.of(values, others));
     }
 
-    /** Returns the value of {@code cluster.nodes}, for {@link #with(Map)}, with these nodes, on which ranks are placed by rule. */
+    /** Returns the value of {@code cluster.nodes}, for {@link #with(Map)}, with these nodes and ranks placed by rule. */
     public Map<String, Object> nodesWithoutRanks(List<String> names) {
         Map<String, Object> byName = new HashMap<>();
         values.getConfigList("cluster.nodes").forEach(

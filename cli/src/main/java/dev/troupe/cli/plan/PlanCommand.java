@@ -7,13 +7,13 @@ import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.config.RunSpec;
 import dev.troupe.plan.UsageException;
 import dev.troupe.plan.planner.MachineFigures;
-import dev.troupe.plan.planner.machine.MeasuredFigures;
-import dev.troupe.plan.planner.machine.MeasuredPlacement;
-import dev.troupe.plan.planner.machine.MeasuredPlacement.Placed;
 import dev.troupe.plan.planner.PlanRequest;
 import dev.troupe.plan.planner.Planner;
 import dev.troupe.plan.planner.ProfiledTimes;
 import dev.troupe.plan.planner.StageTimes;
+import dev.troupe.plan.planner.machine.MeasuredFigures;
+import dev.troupe.plan.planner.machine.MeasuredPlacement;
+import dev.troupe.plan.planner.machine.MeasuredPlacement.Placed;
 import dev.troupe.plan.prepare.BuiltInCorpus;
 import dev.troupe.plan.prepare.EngineChoice;
 import dev.troupe.plan.prepare.OpenedRun;
@@ -62,6 +62,9 @@ public final class PlanCommand implements Callable<Integer> {
     @Mixin
     private PlacementOptions placement;
 
+    @Mixin
+    private RowOptions rows;
+
     @Option(names = "--figures", paramLabel = "FILE", description = {
             "With --profile: where to write the figures of machines that follow from it, which --costs reads; default: nowhere."})
     private Path figuresFile;
@@ -94,6 +97,7 @@ public final class PlanCommand implements Callable<Integer> {
             throw new UsageException("--out must be a file, but " + out + " is a directory");
         }
         trial.require(top, asynchronous);
+        rows.require(out);
         RunSpec spec = options.read();
         int most = ranks == null ? spec.parallel().worldSize() : ranks;
         if (most < 1 || most > MOST_RANKS) {
@@ -123,7 +127,7 @@ public final class PlanCommand implements Callable<Integer> {
                     Math.max(figures.speeds().size(), figures.measured().size())));
             MeasuredPlacement search = new MeasuredPlacement(
                     ordered -> new Planner(asked, request, ordered, times), figures, names.size());
-            Placed placed = placement.place(search, spec, names);
+            Placed placed = rows.improve(placement.place(search, spec, names), out);
             if (format == Format.table) {
                 output.print(PlanTable.of(request, placed.answer(), Terminal.ofOutput()));
                 placement.text(search, placed, names).forEach(line -> output.println(

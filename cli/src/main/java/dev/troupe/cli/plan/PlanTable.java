@@ -10,6 +10,7 @@ import dev.troupe.plan.planner.PlanGrid;
 import dev.troupe.plan.planner.PlanRequest;
 import dev.troupe.plan.planner.PricedPlan;
 import dev.troupe.plan.profile.StepInterval;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -45,7 +46,7 @@ final class PlanTable {
         double seconds = plan.stepNanos() / 1e9;
         return List.of("" + place, "" + grid.pipeline(), "" + grid.tensor(), "" + grid.data(),
                 "" + plan.choice().virtualStages(), "" + grid.microbatchSize(), "" + grid.microbatches(),
-                plan.choice().schedule(), layout(plan.choice()), saves(plan.choice()),
+                schedule(plan.choice()), layout(plan.choice()), saves(plan.choice()),
                 String.format(Locale.ROOT, "%.4g", seconds) + interval.map(PlanTable::text).orElse(""),
                 String.format(Locale.ROOT, "%,.0f", tokens(request, plan) / seconds),
                 MemoryPlan.text(plan.fullest().total()) + " (" + plan.fullest().rank() + ")");
@@ -53,6 +54,11 @@ final class PlanTable {
 
     private static String text(StepInterval interval) {
         return String.format(Locale.ROOT, " (%.4g-%.4g)", interval.lowNanos() / 1e9, interval.highNanos() / 1e9);
+    }
+
+    /** Returns the schedule in a table: of a file its name. */
+    private static String schedule(PlanChoice choice) {
+        return Path.of(choice.schedule()).getFileName().toString();
     }
 
     /** Returns the layout in a table: a long string only as what it is. */

@@ -18,8 +18,9 @@ import java.util.stream.IntStream;
 
 /**
  * The costs of the engine that computes nothing. They are the times of the configuration, or the operations of the model's
- * layers at the rate of a device (see {@link LayerCosts}), divided by its speed. The backward for the input includes the replayed forwards; those
- * that are replayed ahead of it are a separate cost. The last product of a group of blocks is not replayed.
+ * layers at the rate of a device (see {@link LayerCosts}), divided by its speed. The backward for the input includes the
+ * replayed forwards; those that are replayed ahead of it are a separate cost. The last product of a group of blocks is not
+ * replayed.
  */
 public final class EmulatedCosts implements WorkCosts {
     private final Map<Work, long[]> nanos = new EnumMap<>(Work.class);

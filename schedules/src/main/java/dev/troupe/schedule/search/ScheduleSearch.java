@@ -80,17 +80,27 @@ public final class ScheduleSearch {
 
         /** Returns the least credits of an edge with which the step is as short as without a limit. */
         public int leastCredits(Costs costs) {
-            for (int credits = 1; credits < certificate.creditsPerEdge(); credits++) {
-                try {
-                    if (Simulator.run(certificate.plan(), costs, credits).makespanNanos() == stepNanos) {
-                        return credits;
-                    }
-                } catch (PlanException deadlock) {
-                    continue;
-                }
-            }
-            return certificate.creditsPerEdge();
+            return ScheduleSearch.leastCredits(certificate.plan(), costs, stepNanos);
         }
+    }
+
+    /**
+     * Returns the least credits of an edge with which the step of a plan is as short as without a limit.
+     *
+     * @param plan with its messages
+     * @param stepNanos its step without a limit
+     */
+    public static int leastCredits(Plan plan, Costs costs, long stepNanos) {
+        for (int credits = 1; credits < plan.microbatchCount(); credits++) {
+            try {
+                if (Simulator.run(plan, costs, credits).makespanNanos() == stepNanos) {
+                    return credits;
+                }
+            } catch (PlanException deadlock) {
+                continue;
+            }
+        }
+        return plan.microbatchCount();
     }
 
     /**

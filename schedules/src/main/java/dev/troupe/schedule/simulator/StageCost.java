@@ -63,6 +63,9 @@ public record StageCost(long forwardNanos, long backwardInputNanos, long backwar
 
     /** Returns the cost on a machine of another speed, 1 for the same; times are rounded to the nearest nanosecond. */
     public StageCost at(double speed) {
+        if (speed == 1) {
+            return this;
+        }
         Map<Kind, Long> others = otherNanos.entrySet().stream()
                 .collect(Collectors.toMap(Map.Entry::getKey, cost -> Math.round(cost.getValue() / speed)));
         return new StageCost(Math.round(forwardNanos / speed), Math.round(backwardInputNanos / speed),

@@ -21,8 +21,9 @@ import java.util.stream.Collectors;
 
 /**
  * The figures of the machines that a file assumes, in HOCON: {@code device-flops} (operations a second of one rank, as its
- * products reach them, or a list with one for each machine), {@code node-ranks} (ranks of a machine), {@code inside} and {@code between} ({@code latency} and
- * {@code bandwidth} in bytes a second, of one edge within a machine and of one between two), and {@code memory} of a rank.
+ * products reach them, or a list with one for each machine), {@code node-ranks} (ranks of a machine), {@code inside} and
+ * {@code between} ({@code latency} and {@code bandwidth} in bytes a second, of one edge within a machine and of one between
+ * two), and {@code memory} of a rank.
  *
  * @param deviceFlops of a rank of the fastest machine
  * @param memoryBytes of a rank; empty: the file has none

@@ -16,6 +16,9 @@ import dev.troupe.plan.prepare.PlannedRun;
 import dev.troupe.plan.prepare.SizedRun;
 import dev.troupe.plan.profile.StepInterval;
 import dev.troupe.schedule.Laps;
+import dev.troupe.schedule.search.Machine;
+import dev.troupe.schedule.search.PlanningProblem;
+import dev.troupe.schedule.search.Unit;
 import dev.troupe.schedule.simulator.Costs;
 import dev.troupe.schedule.simulator.StageCost;
 import java.util.ArrayList;
@@ -160,6 +163,49 @@ public final class Planner {
         return new PlanAnswer(best, intervals, single, refused,
                 new PlanAnswer.Cost(openedGrids, grids.size(), candidates,
                         certified, simulated, sized, (System.nanoTime() - begin) / 1e9));
+    }
+
+    /**
+     * Returns the costs of a plan's layers and of its links as a problem of a search: rank r on the machine of place r. Each
+     * layer keeps one byte of a microbatch, and memory has no limit; sums among ranks are left out.
+     */
+    public PlanningProblem problem(PricedPlan plan) {
+        PlanGrid grid = plan.choice().grid();
+        RankLinks links = RankLinks.of(grid, figures);
+        long bytes = plan.plan().boundaryBytes(opened.whole().choice().settings().computeType());
+        List<Unit> units = layers(grid).stream().map(layer -> new Unit("layer", new StageCost(layer.forwardNanos(),
+                layer.backwardInputNanos(), layer.backwardWeightNanos(), layer.fullBackwardNanos(), bytes), 0, 1))
+                .toList();
+        return new PlanningProblem(units, IntStream.range(0, grid.pipeline())
+                .mapToObj(place -> new Machine(links.speed(place), Long.MAX_VALUE)).toList(), links::between);
+    }
+
+    /**
+     * Returns a candidate with its price; empty if it exceeds the memory or cannot be planned.
+     *
+     * @param credits of an edge
+     */
+    public Optional<PricedPlan> priced(PlanChoice choice, int credits) {
+        try {
+            RunSpec spec = opened.spec().with(choice.settings()).with(Map.of("transport.credits", credits));
+            PlannedRun planned = PlannedRun.of(opened.with(spec));
+            Costs prices = costs.of(choice, cut(choice), planned.plan());
+            RankMemory fullest = fullest(planned);
+            return fullest.total() > request.memoryBytes()
+                    ? Optional.empty()
+                    : Optional.of(new PricedPlan(choice, spec, planned.plan(), prices,
+                            PricedPlan.stepNanos(planned.plan(), prices), fullest));
+        } catch (RuntimeException refused) {
+            if (UserErrors.sentenceOf(refused).isEmpty()) {
+                throw refused;
+            }
+            return Optional.empty();
+        }
+    }
+
+    private static RankMemory fullest(PlannedRun planned) {
+        return SizedRun.of(planned).memory().ranks().stream().max(Comparator.comparingLong(RankMemory::total))
+                .orElseThrow();
     }
 
     /** Returns a plan as a run on the engine {@code emulated} with the times that the planner has, and its prediction. */
@@ -309,8 +355,7 @@ public final class Planner {
                         () -> String.format(Locale.ROOT, "%s would take %.4g s", choice, step / 1e9));
                 return;
             }
-            RankMemory fullest = SizedRun.of(planned).memory().ranks().stream()
-                    .max(Comparator.comparingLong(RankMemory::total)).orElseThrow();
+            RankMemory fullest = fullest(planned);
             sized++;
             if (fullest.total() > request.memoryBytes()) {
                 refusals.add(Kind.MEMORY, 1, fullest.total() - request.memoryBytes(), () -> choice + ": rank "

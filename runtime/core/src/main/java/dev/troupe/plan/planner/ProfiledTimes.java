@@ -21,7 +21,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * Measured times of layers, and those of a short run between its actions if the profile has them. They are of one microbatch
+ * Measured times of layers, and times between the actions of a short run if the profile has them. They are of one microbatch
  * size and one T; a replay takes the forward of the blocks that are computed again.
  */
 public record ProfiledTimes(Profile profile) implements StageTimes {

@@ -6,8 +6,8 @@ import java.util.function.UnaryOperator;
 /**
  * The times of a short run outside the layers, a value of each step.
  *
- * @param actionPpm the time of the actions of a step over that of the same layers alone, in millionths: in a run, they share
- *     the cores with messages and actors
+ * @param actionPpm the time of the actions of a step over the time of the same layers alone, in millionths: in a run they
+ *     share the cores with messages and actors
  * @param controlNanos from the end of an action to the start of the next on its rank, if that waits for no message
  * @param hopNanos from the end of an action to the start of one on another rank that waits for its output
  * @param decisionNanos from the last norm to the first update
@@ -28,7 +28,7 @@ public record StepOverheads(List<Long> actionPpm, List<Long> controlNanos, List<
         restNanos = List.copyOf(restNanos);
     }
 
-    /** Returns the median of the time of actions over that of their layers alone; 1 if it is not measured. */
+    /** Returns the median of the time of actions over the time of their layers alone; 1 if it is not measured. */
     public double actionFactor() {
         return actionPpm.isEmpty() ? 1 : median(actionPpm) / MILLION;
     }

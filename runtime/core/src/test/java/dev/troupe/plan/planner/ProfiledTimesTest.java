@@ -3,7 +3,10 @@ package dev.troupe.plan.planner;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import dev.troupe.config.RunSpecReader;
+import dev.troupe.model.ModelSpec;
+import dev.troupe.model.spec.LayerCosts;
 import dev.troupe.plan.TrainingPlan;
+import dev.troupe.plan.planner.machine.MeasuredFigures;
 import dev.troupe.plan.prepare.OpenedRun;
 import dev.troupe.plan.prepare.PlannedRun;
 import dev.troupe.plan.prepare.RunRequest;
@@ -14,6 +17,7 @@ import dev.troupe.plan.profile.StepOverheads;
 import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.simulator.StageCost;
 import java.nio.file.Path;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -35,7 +39,8 @@ class ProfiledTimesTest {
     @Test
     void shouldAddTheTimesOfARunOutsideTheLayers() {
         Profile profile = new Profile("2026-11-28T03:00:00Z", 2,
-                new ProfileSetting("Xeon", "reference own", 1, "FLOAT32", 1, 16, 1, "gpt2"), List.of("E", "a", "a", "L"),
+                new ProfileSetting("Xeon", "reference own", 1, "FLOAT32", 1, 16, 1, "gpt2"),
+                List.of("E", "a", "a", "L"),
                 Map.of("E", LAYER, "a", LAYER, "L", LAYER));
         try (OpenedRun opened = OpenedRun.of(new RunRequest(RunSpecReader.read(Optional.empty(), List.of(
                 "engine.kind=reference", "model.layers=1", "model.hidden=8", "model.heads=2",
@@ -55,6 +60,25 @@ class ProfiledTimesTest {
                     inRun.backwardWeightNanos(), inRun.fullBackwardNanos()));
             assertEquals(37, inRun.nanos(Kind.UPDATE));
             assertEquals(70, run.decisionNanos());
+            assertFigures(opened.model(), profile);
         }
+    }
+
+    /** Four layers of 600 ns each; the second machine is measured with twice the time. */
+    private static void assertFigures(ModelSpec model, Profile profile) {
+        Map<Kind, List<Long>> twice = new EnumMap<>(Kind.class);
+        LAYER.nanos().forEach((kind, times) -> twice.put(kind, times.stream().map(time -> 2 * time).toList()));
+        LayerSamples slow = new LayerSamples(8, 4, twice);
+        Profile slower = new Profile(profile.date(), 2, profile.setting(), profile.layers(),
+                Map.of("E", slow, "a", slow, "L", slow));
+        assertEquals(List.of(0.5, 1.0), MeasuredFigures.speeds(List.of(slower, profile)));
+        MachineFigures figures = MeasuredFigures.of(model, List.of(slower, profile),
+                MachineFigures.withFreeLinks(1, 3)).orElseThrow();
+        long operations = model.layers().stream().mapToLong(layer -> {
+            LayerCosts costs = layer.costs().of(16, 16);
+            return Math.round(2 * costs.products() + 3 * costs.attention() + layer.weightProducts(costs, 16));
+        }).sum();
+        assertEquals(operations / 2400e-9, figures.deviceFlops(), 1e-3 * figures.deviceFlops());
+        assertEquals(3, figures.nodeRanks());
     }
 }

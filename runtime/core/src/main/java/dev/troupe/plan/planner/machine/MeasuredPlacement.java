@@ -3,8 +3,8 @@ package dev.troupe.plan.planner.machine;
 import dev.troupe.plan.planner.MachineFigures;
 import dev.troupe.plan.planner.PlanAnswer;
 import dev.troupe.plan.planner.Planner;
-import java.util.ArrayList;
 import dev.troupe.schedule.simulator.Hop;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
@@ -51,7 +51,7 @@ public record MeasuredPlacement(Function<MachineFigures, Planner> planners, Mach
         return new Placed(planner, answer, order, answer.best().getFirst().stepNanos());
     }
 
-    /** Returns the best plan that was found with machines in any order; that of the configuration if none is better. */
+    /** Returns the best plan that was found with machines in any order; in the order of the file if none is better. */
     public Placed best() {
         Placed rule = in(IntStream.range(0, machines).boxed().toList());
         if (figures.measured().isEmpty() && figures.speeds().isEmpty()) {
