@@ -7,7 +7,10 @@ import static org.junit.jupiter.api.Assertions.fail;
 import dev.troupe.cli.page.PageCommandTest;
 import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.engine.conformance.share.Dealt;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -35,7 +38,7 @@ class ReadmeTest {
     private static final Path ROOT = Path.of("..");
     /** Pages of which every command is run. */
     private static final List<String> PAGES = List.of("README.md", "docs/README.md", "docs/training.md",
-            "docs/fine-tuning.md", "docs/systems.md", "docs/schedules.md", "docs/pytorch.md");
+            "docs/fine-tuning.md", "docs/generate.md", "docs/systems.md", "docs/schedules.md", "docs/pytorch.md");
     /** Commands of all guides that cost no time, and those that start runs. */
     private static final Set<String> QUICK = Set.of("schedule", "layout", "keys");
     private static final Set<String> RUNS = Set.of("train", "launch", "chaos");
@@ -233,7 +236,13 @@ class ReadmeTest {
         } else {
             run("train -s model.layers=2 -s model.hidden=16 --out runs/mine", TWO_STEPS);
         }
-        run(command, List.of());
+        InputStream before = System.in;
+        try {
+            System.setIn(new ByteArrayInputStream("To be?\n".getBytes(StandardCharsets.UTF_8))); // of a chat
+            run(command, List.of());
+        } finally {
+            System.setIn(before);
+        }
     }
 
     private void run(String command, List<String> more) {

@@ -1,5 +1,6 @@
 package dev.troupe.generate;
 
+import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
@@ -10,35 +11,43 @@ import dev.troupe.model.spec.Axis;
 import dev.troupe.weights.WeightSource;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.util.ArrayDeque;
 import java.util.Arrays;
-import java.util.SplittableRandom;
+import java.util.Deque;
 import java.util.function.IntPredicate;
 
 /**
- * A generator that continues a prompt, token by token, with a whole model on one engine. One forward reads the prompt and
+ * A generator that continues prompts, token by token, with a whole model on one engine. One forward reads the prompt and
  * caches the keys and values of its places; each further token costs a forward of one row. If the text is longer than the
  * context, its end is read as a prompt again for each token.
  *
  * <p>Thread rule: as for the engine, which stays the caller's.
  */
 public final class Generator implements AutoCloseable {
+    private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED
+            .withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final ValueLayout.OfDouble DOUBLE = ValueLayout.JAVA_DOUBLE_UNALIGNED
+            .withOrder(ByteOrder.LITTLE_ENDIAN);
+
     private final Engine engine;
     private final int hidden;
     private final int longest;
     private final int vocabularySize;
     private final ModelLayers layers;
     private final SequenceForward row;
-    private final KeyValueCache cache;
+    /** The caches that no text has. */
+    private final Deque<KeyValueCache> caches = new ArrayDeque<>();
     /** The forward of the last prompt; null before the first. */
     private SequenceForward window;
     private final Arena hostMemory = Arena.ofShared();
     private final MemorySegment hostLogits;
-    private final Sampler sampler;
 
     /**
      * Reads a whole model.
      *
-     * @param most the most tokens of the context, if the model has positions for them. The cache is allocated for all of
+     * @param most the most tokens of the context, if the model has positions for them. A cache is allocated for all of
      *     them, and a published model may have 131,072 positions
      * @throws dev.troupe.weights.WeightException if the source lacks a tensor
      */
@@ -49,10 +58,8 @@ public final class Generator implements AutoCloseable {
         this.vocabularySize = model.size(Axis.VOCABULARY);
         this.layers = new ModelLayers(engine, model, source, longest);
         this.row = layers.ofLength(1);
-        this.cache = new KeyValueCache(engine, longest);
         long elementBytes = engine.parameterType().elementBytes();
         this.hostLogits = hostMemory.allocate(vocabularySize * elementBytes, elementBytes);
-        this.sampler = new Sampler(vocabularySize);
     }
 
     /**
@@ -72,45 +79,100 @@ public final class Generator implements AutoCloseable {
      * @param isEnd whether a new token is the last
      */
     public int[] generate(int[] prompt, int count, Sampling sampling, IntPredicate isEnd) {
+        try (Continuation text = begin(prompt, sampling)) {
+            boolean hasEnded = false;
+            for (int added = 0; added < count && !hasEnded; added++) {
+                hasEnded = isEnd.test(text.next());
+            }
+            return text.written();
+        }
+    }
+
+    /** As {@link #generate(int[], int, Sampling)}, token by token. */
+    public Continuation begin(int[] prompt, Sampling sampling) {
         if (prompt.length == 0) {
             throw new IllegalArgumentException("a prompt needs at least 1 token, but found none");
         }
-        SplittableRandom random = new SplittableRandom(sampling.seed());
-        int[] text = Arrays.copyOf(prompt, prompt.length + count);
-        for (int length = prompt.length; length < text.length; length++) {
-            if (length > prompt.length && length <= longest) {
-                readLogits(row, new int[]{text[length - 1]});
-            } else {
-                readPrompt(Arrays.copyOfRange(text, Math.max(0, length - longest), length));
-            }
-            text[length] = sampler.draw(hostLogits, engine.parameterType(), sampling, random);
-            if (isEnd.test(text[length])) {
-                return Arrays.copyOfRange(text, prompt.length, length + 1);
-            }
+        KeyValueCache cache = caches.isEmpty() ? new KeyValueCache(engine, longest) : caches.pop();
+        return new Continuation(this, cache, prompt, sampling);
+    }
+
+    /**
+     * Computes how likely the tokens of a text are, each after all before it.
+     *
+     * @param text from two tokens to the most of the context
+     * @return natural logarithms over the whole vocabulary, for each token but the first
+     */
+    public double[] logProbabilities(int[] text) {
+        if (text.length < 2 || text.length > longest) {
+            throw new IllegalArgumentException("log-probabilities need 2 to " + longest + " tokens, but found "
+                    + text.length);
         }
-        return Arrays.copyOfRange(text, prompt.length, text.length);
+        double[] logits = new double[vocabularySize];
+        double[] probabilities = new double[text.length - 1];
+        int[] read = Arrays.copyOf(text, probabilities.length);
+        SequenceForward forward = windowOf(read.length);
+        Tensor activation = forward.beforeHead(read, MicrobatchContext.plain(read.length));
+        for (int place = 0; place < probabilities.length; place++) {
+            readLogits(forward, activation, place, logits);
+            probabilities[place] = logits[text[place + 1]] - Continuation.logSumExp(logits);
+        }
+        forward.pool().give(activation);
+        return probabilities;
+    }
+
+    int vocabularySize() {
+        return vocabularySize;
+    }
+
+    int longest() {
+        return longest;
+    }
+
+    /** Takes the cache of a text that ended, for another. */
+    void release(KeyValueCache cache) {
+        caches.push(cache);
     }
 
     /** Reads tokens as the beginning of a text; activations are reused for prompts of this length. */
-    private void readPrompt(int[] tokens) {
-        if (window == null || window.length() != tokens.length) {
-            closeWindow();
-            window = layers.ofLength(tokens.length);
-        }
+    void readPrompt(int[] tokens, KeyValueCache cache, double[] logits) {
         cache.clear();
-        readLogits(window, tokens);
+        read(windowOf(tokens.length), tokens, cache, logits);
     }
 
-    /** Copies the logits after further tokens of the text to host memory. */
-    private void readLogits(SequenceForward forward, int[] tokens) {
+    /** Reads the next token of a text. */
+    void readRow(int token, KeyValueCache cache, double[] logits) {
+        read(row, new int[]{token}, cache, logits);
+    }
+
+    private SequenceForward windowOf(int length) {
+        if (window == null || window.length() != length) {
+            closeWindow();
+            window = layers.ofLength(length);
+        }
+        return window;
+    }
+
+    private void read(SequenceForward forward, int[] tokens, KeyValueCache cache, double[] logits) {
         Tensor activation = forward.beforeHead(tokens, MicrobatchContext.continuing(tokens.length, cache));
         cache.advance(tokens.length);
-        Tensor last = engine.range(activation, (tokens.length - 1) * (long) hidden, Shape.of(1, hidden));
+        readLogits(forward, activation, tokens.length - 1, logits);
+        forward.pool().give(activation);
+    }
+
+    /** Copies the logits after a token to host memory. */
+    private void readLogits(SequenceForward forward, Tensor activation, int place, double[] target) {
+        Tensor last = engine.range(activation, place * (long) hidden, Shape.of(1, hidden));
         Tensor logits = forward.pool().takeFloats(Shape.of(1, vocabularySize));
         forward.head().logitsOfRow(last, logits);
         engine.copyToHost(logits, 0, hostLogits);
-        forward.pool().give(activation);
         forward.pool().give(logits);
+        boolean isSingle = engine.parameterType() == DataType.FLOAT32;
+        for (int token = 0; token < target.length; token++) {
+            target[token] = isSingle
+                    ? hostLogits.getAtIndex(FLOAT, token)
+                    : hostLogits.getAtIndex(DOUBLE, token);
+        }
     }
 
     private void closeWindow() {
@@ -124,7 +186,8 @@ public final class Generator implements AutoCloseable {
     public void close() {
         closeWindow();
         row.close();
-        cache.close();
+        caches.forEach(KeyValueCache::close);
+        caches.clear();
         layers.close();
         if (hostMemory.scope().isAlive()) {
             hostMemory.close();

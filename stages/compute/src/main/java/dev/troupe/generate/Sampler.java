@@ -1,52 +1,100 @@
 package dev.troupe.generate;
 
-import dev.troupe.engine.DataType;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
+import dev.troupe.batch.Mixing;
 import java.util.Arrays;
-import java.util.random.RandomGenerator;
+import java.util.BitSet;
 
-/** The sampler, which draws token ids from logits. */
+/**
+ * The sampler of one text, which draws token ids from logits.
+ *
+ * <p>Thread rule: one thread at a time.
+ */
 final class Sampler {
-    private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED
-            .withOrder(ByteOrder.LITTLE_ENDIAN);
-    private static final ValueLayout.OfDouble DOUBLE = ValueLayout.JAVA_DOUBLE_UNALIGNED
-            .withOrder(ByteOrder.LITTLE_ENDIAN);
+    private static final long POSITION_STRIDE = 0x9E3779B97F4A7C15L;
+    private static final double UNIT = 0x1p-53;
 
+    private final Sampling sampling;
     private final double[] logits;
+    private final double[] weights;
     private final double[] sorted;
 
-    Sampler(int vocabularySize) {
+    Sampler(Sampling sampling, int vocabularySize) {
+        this.sampling = sampling;
         logits = new double[vocabularySize];
+        weights = new double[vocabularySize];
         sorted = new double[vocabularySize];
     }
 
-    /** Returns one token id; the logits are of the whole vocabulary in the given type. */
-    int draw(MemorySegment hostLogits, DataType type, Sampling sampling, RandomGenerator random) {
-        for (int token = 0; token < logits.length; token++) {
-            logits[token] = type == DataType.FLOAT32
-                    ? hostLogits.getAtIndex(FLOAT, token)
-                    : hostLogits.getAtIndex(DOUBLE, token);
-        }
-        int best = mostLikely();
+    /**
+     * Returns one token id. The draw depends on the seed and on the number of tokens before it.
+     *
+     * @param raw logits of the whole vocabulary
+     * @param text prompt and text so far, of which {@code length} tokens count
+     * @param written the first tokens of the text after the prompt begin here
+     */
+    int draw(double[] raw, int[] text, int written, int length) {
+        int best = weigh(raw, text, written, length);
         if (sampling.temperature() == 0) {
             return best;
         }
-        double threshold = nucleus(threshold(sampling.topK()), logits[best], sampling);
         double total = 0;
-        for (double logit : logits) {
-            total += weight(logit, logits[best], threshold, sampling.temperature());
+        for (double weight : weights) {
+            total += weight;
         }
-        double draw = random.nextDouble() * total;
-        for (int token = 0; token < logits.length; token++) {
-            draw -= weight(logits[token], logits[best], threshold, sampling.temperature());
+        double draw = uniform(length) * total;
+        for (int token = 0; token < weights.length; token++) {
+            draw -= weights[token];
             if (draw < 0) {
                 return token;
             }
         }
-        // Rounding can leave a remainder of the draw, and NaN logits leave all of it.
+        return best; // rounding can leave a remainder of the draw
+    }
+
+    /** Returns the probabilities from which {@link #draw} draws. */
+    double[] distribution(double[] raw, int[] text, int written, int length) {
+        weigh(raw, text, written, length);
+        double total = Arrays.stream(weights).sum();
+        return Arrays.stream(weights).map(weight -> weight / total).toArray();
+    }
+
+    private double uniform(int position) {
+        return (Mixing.mix(Mixing.mix(sampling.seed()) + POSITION_STRIDE * position) >>> 11) * UNIT;
+    }
+
+    /** Computes weights in proportion to the probabilities, unless the temperature is 0; returns the likeliest token. */
+    private int weigh(double[] raw, int[] text, int written, int length) {
+        System.arraycopy(raw, 0, logits, 0, logits.length);
+        penalize(text, written, length);
+        int best = mostLikely();
+        if (sampling.temperature() > 0) {
+            double largest = logits[best];
+            double threshold = nucleus(threshold(largest), largest);
+            for (int token = 0; token < logits.length; token++) {
+                weights[token] = weight(logits[token], largest, threshold);
+            }
+        }
         return best;
+    }
+
+    private void penalize(int[] text, int written, int length) {
+        Sampling.Penalties penalties = sampling.penalties();
+        if (penalties.repetition() != 1) {
+            BitSet seen = new BitSet(logits.length);
+            for (int place = 0; place < length; place++) {
+                seen.set(text[place]);
+            }
+            seen.stream().forEach(token -> logits[token] = logits[token] > 0
+                    ? logits[token] / penalties.repetition()
+                    : logits[token] * penalties.repetition());
+        }
+        if (penalties.presence() != 0 || penalties.frequency() != 0) {
+            BitSet seen = new BitSet(logits.length);
+            for (int place = written; place < length; place++) {
+                logits[text[place]] -= penalties.frequency() + (seen.get(text[place]) ? 0 : penalties.presence());
+                seen.set(text[place]);
+            }
+        }
     }
 
     private int mostLikely() {
@@ -59,18 +107,21 @@ final class Sampler {
         return best;
     }
 
-    /** Returns the smallest logit among the most likely k tokens; ties with it are included. */
-    private double threshold(int topK) {
-        if (topK == 0 || topK >= logits.length) {
-            return Double.NEGATIVE_INFINITY;
+    /** Returns the smallest permitted logit by top-k and min-p; ties with it are included. */
+    private double threshold(double largest) {
+        double relative = sampling.minP() == 0
+                ? Double.NEGATIVE_INFINITY
+                : largest + sampling.temperature() * StrictMath.log(sampling.minP());
+        if (sampling.topK() == 0 || sampling.topK() >= logits.length) {
+            return relative;
         }
         System.arraycopy(logits, 0, sorted, 0, logits.length);
         Arrays.sort(sorted);
-        return sorted[sorted.length - topK];
+        return Math.max(relative, sorted[sorted.length - sampling.topK()]);
     }
 
     /** Returns the smallest logit among the most likely tokens with a total probability of p, after the other threshold. */
-    private double nucleus(double threshold, double largest, Sampling sampling) {
+    private double nucleus(double threshold, double largest) {
         if (sampling.topP() == 1) {
             return threshold;
         }
@@ -78,11 +129,11 @@ final class Sampler {
         Arrays.sort(sorted);
         double total = 0;
         for (double logit : sorted) {
-            total += weight(logit, largest, threshold, sampling.temperature());
+            total += weight(logit, largest, threshold);
         }
         double reached = 0;
         for (int place = sorted.length - 1; place > 0; place--) {
-            reached += weight(sorted[place], largest, threshold, sampling.temperature());
+            reached += weight(sorted[place], largest, threshold);
             if (reached >= sampling.topP() * total) {
                 return Math.max(threshold, sorted[place]);
             }
@@ -90,7 +141,7 @@ final class Sampler {
         return threshold;
     }
 
-    private static double weight(double logit, double largest, double threshold, double temperature) {
-        return logit < threshold ? 0 : StrictMath.exp((logit - largest) / temperature);
+    private double weight(double logit, double largest, double threshold) {
+        return logit < threshold ? 0 : StrictMath.exp((logit - largest) / sampling.temperature());
     }
 }

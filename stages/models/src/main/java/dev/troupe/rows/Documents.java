@@ -93,18 +93,12 @@ final class Documents {
     /** Returns the template, which is read for the first chat; text files need none. */
     private synchronized ChatTemplate template(DocumentOrigin origin) {
         if (template == null) {
-            template = switch (tokenizer) {
-                case HuggingFaceTokenizer folder -> ChatTemplate.of(Path.of(folder.name()));
-                case ByteTokenizer _,Gpt2Tokenizer _ ->
-                    throw new DataException(origin + " has messages, which need a chat template, but the tokenizer is "
-                            + tokenizer.name() + "; set data.tokenizer to a folder with a tokenizer.json and a chat"
-                            + " template");
-            };
+            template = ChatPrompts.templateOf(origin, tokenizer);
         }
         return template;
     }
 
-    private static void requireCharacters(DocumentOrigin origin, String text) {
+    static void requireCharacters(Object origin, String text) {
         for (int i = 0; i < text.length(); i++) {
             if (Character.isHighSurrogate(text.charAt(i)) && i + 1 < text.length()
                     && Character.isLowSurrogate(text.charAt(i + 1))) {
@@ -117,7 +111,7 @@ final class Documents {
         }
     }
 
-    private static void requireMessages(DocumentOrigin origin, ObjectNode chat) {
+    static void requireMessages(Object origin, ObjectNode chat) {
         JsonNode messages = chat.path(Entry.MESSAGES);
         if (!messages.isArray() || messages.isEmpty()) {
             throw new DataException(origin + ": messages must be a list of at least one message, but found "

@@ -1,31 +1,45 @@
 package dev.troupe.look.model;
 
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.typesafe.config.ConfigUtil;
 import dev.troupe.config.RunSpec;
+import dev.troupe.config.RunSpecReader;
 import dev.troupe.engine.Engine;
+import dev.troupe.generate.Continuation;
 import dev.troupe.generate.Generator;
 import dev.troupe.generate.Sampling;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.spec.Axis;
 import dev.troupe.plan.UsageException;
+import dev.troupe.plan.checkpoint.Checkpoint;
 import dev.troupe.plan.checkpoint.RunCompanions;
+import dev.troupe.plan.directory.RunDirectory;
 import dev.troupe.plan.error.UserErrors;
 import dev.troupe.plan.prepare.WholeModel;
+import dev.troupe.rows.ChatPrompts;
 import dev.troupe.tokenizer.Tokenizer;
 import dev.troupe.weights.huggingface.EndTokens;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.IntStream;
 
 /**
- * A model that continues a text, with its tokenizer, after all checks. Nothing is written. Thread rule: one thread; close it
- * at the end.
+ * A model that continues texts, with its tokenizer and chat template, after all checks. Nothing is written.
+ *
+ * <p>Thread rule: any thread; close it after its queue.
  */
 public final class Generation implements AutoCloseable {
+    private static final int USUAL_CONTEXT = 2048;
+
     private final WholeModel whole;
     private final Set<Integer> ends = new TreeSet<>();
+    private final ChatPrompts chats;
 
     /**
      * Opens and checks all parts.
@@ -40,14 +54,40 @@ public final class Generation implements AutoCloseable {
             whole.tokenizer().endOfText().ifPresent(ends::add);
             RunCompanions.of(spec, model(), Optional.of(whole.tokenizer()), from).model().map(EndTokens::in)
                     .ifPresent(ends::addAll);
+            chats = new ChatPrompts(whole.tokenizer());
         } catch (RuntimeException refused) {
             whole.close();
             throw refused;
         }
     }
 
+    /**
+     * Opens a model in Hugging Face layout with its tokenizer, or the model of a run or checkpoint.
+     *
+     * @param settings {@code key=value}, which win over the configuration of a run
+     */
+    public static Generation of(Path modelOrRun, List<String> settings) {
+        boolean isRun = Files.isRegularFile(Checkpoint.runDirectoryOf(modelOrRun).resolve(RunDirectory.CONFIG));
+        if (!isRun && !Files.isRegularFile(modelOrRun.resolve("config.json"))) {
+            throw new UsageException(modelOrRun + " must be a directory with a config.json and weights, a run or a"
+                    + " checkpoint, but has none of their files");
+        }
+        if (isRun) {
+            return new Generation(RunSpecReader.read(Optional.of(RunDirectory.configOf(modelOrRun)), settings),
+                    Optional.of(modelOrRun));
+        }
+        String directory = ConfigUtil.quoteString(modelOrRun.toAbsolutePath().toString());
+        List<String> all = new ArrayList<>(List.of("model.from=" + directory, "data.tokenizer=" + directory));
+        all.addAll(settings);
+        return new Generation(RunSpecReader.read(Optional.empty(), all), Optional.empty());
+    }
+
     public ModelSpec model() {
         return whole.start().model();
+    }
+
+    public Tokenizer tokenizer() {
+        return whole.tokenizer();
     }
 
     /** Returns sentences for the user on unusual facts in the files of the model. */
@@ -55,69 +95,125 @@ public final class Generation implements AutoCloseable {
         return whole.start().notes();
     }
 
+    /** Returns the most tokens of prompt and text together. */
+    public int positions() {
+        return model().size(Axis.POSITION);
+    }
+
     /**
-     * Returns the text after a prompt, up to a token that ends a text, without that token. The tokenizer or the files of the
-     * base model name these tokens.
+     * Returns the most tokens of a prompt and its text together: the number that is asked for, or else 2048 or the
+     * positions of the model.
      *
-     * @param count maximum number of added tokens
-     * @throws UsageException if the prompt has no token, or one that the model does not know, or if prompt and text are too
-     *     long for the model
+     * @param option the name of the number, for the sentence
+     * @throws UsageException if the model has fewer positions
      */
-    public String write(String prompt, int count, Sampling sampling) {
-        Tokenizer tokenizer = whole.tokenizer();
-        int[] tokens = tokens(prompt);
-        int longest = require(tokens, count);
-        whole.requireRoom(sizes -> {
-            try (Generator generator = generator(sizes, longest)) {
-                generator.generate(tokens, Math.min(count, 2), sampling);
-                return sizes.allocatedBytes();
-            }
-        });
-        int[] written;
-        try (Engine engine = whole.choice().open(); Generator generator = generator(engine, longest)) {
-            written = generator.generate(tokens, count, sampling, ends::contains);
+    public int context(OptionalInt asked, String option) {
+        int positions = positions();
+        if (asked.isPresent() && asked.getAsInt() > positions) {
+            throw new UsageException(option + " must be at most " + positions
+                    + ", for which the model has positions, but found " + asked.getAsInt());
         }
-        boolean hasEnded = written.length > 0 && ends.contains(written[written.length - 1]);
-        return tokenizer.decode(IntStream.of(written).limit(written.length - (hasEnded ? 1 : 0)).toArray());
+        return asked.orElse(Math.min(positions, USUAL_CONTEXT));
     }
 
-    /** Returns the number of positions that the model has after a prompt; less than 1 if the prompt is too long. */
-    public int roomAfter(String prompt) {
-        return model().size(Axis.POSITION) - tokens(prompt).length;
+    /**
+     * Returns the tokens of a prompt, with the tokens before a text.
+     *
+     * @throws UsageException if there is none, or one that the model does not know
+     */
+    public int[] tokens(String prompt) {
+        return known(IntStream.concat(IntStream.of(tokenizer().beforeText()),
+                IntStream.of(tokenizer().encode(prompt))).toArray());
     }
 
-    private int[] tokens(String prompt) {
-        Tokenizer tokenizer = whole.tokenizer();
-        return IntStream.concat(IntStream.of(tokenizer.beforeText()), IntStream.of(tokenizer.encode(prompt))).toArray();
+    /** As {@link #tokensOfChat(ObjectNode)}, of messages alone. */
+    public int[] tokensOfChat(List<ChatPrompts.Turn> turns) {
+        return known(chats.tokens(turns));
     }
 
-    /** Returns the number of tokens of prompt and text, after checks. */
-    private int require(int[] prompt, int count) {
-        if (prompt.length == 0) {
+    /**
+     * Returns the tokens of a chat, as the model's template writes it, up to the begin of the next answer.
+     *
+     * @param chat an object with {@code messages}; other members are variables of the template
+     * @throws RuntimeException with a sentence for the user if there is no template, or it refuses the chat
+     */
+    public int[] tokensOfChat(ObjectNode chat) {
+        return known(chats.tokens(chat));
+    }
+
+    /**
+     * Returns the tokens of a prompt after checks.
+     *
+     * @throws UsageException if there is none, or one that the model does not know
+     */
+    public int[] known(int[] tokens) {
+        if (tokens.length == 0) {
             throw new UsageException("a prompt must have at least one token, but found none: write a word");
         }
         int vocabulary = model().size(Axis.VOCABULARY);
-        IntStream.of(prompt).filter(token -> token >= vocabulary).findFirst().ifPresent(token -> {
+        IntStream.of(tokens).filter(token -> token < 0 || token >= vocabulary).findFirst().ifPresent(token -> {
             throw new UsageException(
                     "the prompt has the token " + token + ", but the model's vocabulary has " + vocabulary
                             + " tokens: set data.tokenizer to the model's own");
         });
-        long longest = (long) prompt.length + count;
-        int positions = model().size(Axis.POSITION);
-        if (prompt.length >= positions) {
-            throw new UsageException("the prompt has " + prompt.length + " tokens, but the model has positions for "
-                    + positions + ", of which the text needs one at least: shorten the prompt");
-        }
-        if (longest > positions) {
-            throw new UsageException("the prompt of " + prompt.length + " tokens and " + count + " more are " + longest
-                    + ", but the model has positions for " + positions + ": ask for " + (positions - prompt.length)
-                    + " or fewer, or shorten the prompt");
-        }
-        return (int) longest;
+        return tokens;
     }
 
-    private Generator generator(Engine engine, int longest) {
-        return new Generator(engine, model(), whole.start().weights(), longest);
+    /**
+     * Checks that prompt and text fit in a context.
+     *
+     * @param prompt tokens of the prompt
+     * @param count maximum number of added tokens
+     * @throws UsageException if they do not
+     */
+    public static void requireRoom(int prompt, int count, int context) {
+        if (prompt >= context) {
+            throw new UsageException("the prompt has " + prompt + " tokens, but the model has positions for "
+                    + context + ", of which the text needs one at least: shorten the prompt");
+        }
+        long longest = (long) prompt + count;
+        if (longest > context) {
+            throw new UsageException("the prompt of " + prompt + " tokens and " + count + " more are " + longest
+                    + ", but the model has positions for " + context + ": ask for " + (context - prompt)
+                    + " or fewer, or shorten the prompt");
+        }
+    }
+
+    /**
+     * Reads the weights and starts to serve texts.
+     *
+     * @param context the most tokens of a prompt and its text together, for which each slot has a cache
+     * @param slots the most texts at a time
+     * @param waiting the most texts that wait for a slot
+     * @throws UsageException if that takes more memory than is free
+     */
+    public GenerationQueue open(int context, int slots, int waiting) {
+        whole.requireRoom(sizes -> {
+            try (Generator generator = generator(sizes, context)) {
+                List<Continuation> texts = new ArrayList<>();
+                for (int slot = 0; slot < slots; slot++) {
+                    texts.add(generator.begin(new int[Math.max(1, context - 1)], new Sampling(0, 0, 0)));
+                    texts.getLast().next();
+                    if (context > 2) {
+                        texts.getLast().next();
+                    }
+                }
+                long bytes = sizes.allocatedBytes();
+                texts.forEach(Continuation::close);
+                return bytes;
+            }
+        });
+        Engine engine = whole.choice().open();
+        try {
+            return new GenerationQueue(engine, generator(engine, context), tokenizer(), ends, slots, waiting);
+        } catch (RuntimeException refused) {
+            engine.close();
+            throw refused;
+        }
+    }
+
+    private Generator generator(Engine engine, int context) {
+        return new Generator(engine, model(), whole.start().weights(), context);
     }
 
     @Override

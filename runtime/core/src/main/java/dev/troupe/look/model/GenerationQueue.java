@@ -1,0 +1,331 @@
+package dev.troupe.look.model;
+
+import dev.troupe.engine.Engine;
+import dev.troupe.generate.Continuation;
+import dev.troupe.generate.Generator;
+import dev.troupe.tokenizer.Tokenizer;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.OptionalDouble;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A bounded queue of texts, and the thread that writes them with one model. A slot has one text at a time, and a text that
+ * ends makes room for the first that waits. The texts in slots get a token each alternately. Each token is a forward of its
+ * own text, so no text changes a bit of another.
+ *
+ * <p>Thread rule: any thread.
+ */
+public final class GenerationQueue implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(GenerationQueue.class);
+    private static final Duration LONGEST_PROMPT = Duration.ofMinutes(2);
+
+    private final Engine engine;
+    private final Generator generator;
+    private final Tokenizer tokenizer;
+    private final Set<Integer> ends;
+    private final int slots;
+    private final int most;
+    private final Thread thread;
+    /** The texts in slots; only the thread changes the list. */
+    private final List<Slot> active = new ArrayList<>();
+    private final Deque<Submission> waiting = new ArrayDeque<>();
+    private boolean isClosing;
+    private boolean isCancelling;
+    private long ended;
+    private long refused;
+    private long promptTokens;
+    private long tokens;
+
+    /**
+     * The numbers of a queue.
+     *
+     * @param active texts in slots now
+     * @param waiting texts that wait for a slot now
+     * @param ended texts that were written, cancelled or failed
+     * @param refused submissions for which the queue had no room
+     * @param promptTokens tokens of the prompts that were read
+     * @param tokens tokens that were written
+     */
+    public record Counts(int active, int waiting, long ended, long refused, long promptTokens, long tokens) {
+    }
+
+    private record Slot(Submission submission, Continuation text, WrittenText written) {
+    }
+
+    /**
+     * Starts the thread.
+     *
+     * @param engine closed with this, after the generator
+     * @param ends the tokens that end a text
+     * @param slots the most texts at a time
+     * @param most the most texts that wait for a slot
+     */
+    GenerationQueue(Engine engine, Generator generator, Tokenizer tokenizer, Set<Integer> ends, int slots, int most) {
+        this.engine = engine;
+        this.generator = generator;
+        this.tokenizer = tokenizer;
+        this.ends = Set.copyOf(ends);
+        this.slots = slots;
+        this.most = most;
+        this.thread = Thread.ofPlatform().daemon().name("generation").start(this::run);
+    }
+
+    /**
+     * Adds texts, all of them or none.
+     *
+     * @throws QueueFullException if there is no room for all of them, or the queue is closed
+     */
+    public synchronized void submit(List<Submission> texts) {
+        if (isClosing) {
+            throw new QueueFullException("no text is taken any more: the model is being closed", true);
+        }
+        int free = slots - active.size() + most - waiting.size();
+        if (texts.size() > free) {
+            refused += texts.size();
+            throw new QueueFullException("the queue has room for " + free + " texts, but the request has "
+                    + texts.size() + ": " + slots + " are written at a time and " + most
+                    + " wait; send it again later", false);
+        }
+        waiting.addAll(texts);
+        notifyAll();
+    }
+
+    /**
+     * Writes a text and waits for it.
+     *
+     * @param shown receives each piece of the text, on another thread
+     * @throws InterruptedException if this thread was interrupted; the text is cancelled
+     */
+    public WrittenAnswer write(TextRequest request, Consumer<String> shown) throws InterruptedException {
+        CompletableFuture<WrittenAnswer> answer = new CompletableFuture<>();
+        Submission submission = new Submission(request, new Collector(shown, answer));
+        submit(List.of(submission));
+        try {
+            return answer.get();
+        } catch (ExecutionException failed) {
+            throw failed.getCause() instanceof RuntimeException known
+                    ? known
+                    : new IllegalStateException("a text failed", failed.getCause());
+        } finally {
+            submission.cancel(); // it has ended, or its reader was interrupted
+        }
+    }
+
+    /** The listener that makes one answer of all pieces. */
+    private static final class Collector implements TextListener {
+        private final Consumer<String> shown;
+        private final CompletableFuture<WrittenAnswer> answer;
+        private final StringBuilder text = new StringBuilder();
+        private final List<TextPiece> pieces = new ArrayList<>();
+
+        Collector(Consumer<String> shown, CompletableFuture<WrittenAnswer> answer) {
+            this.shown = shown;
+            this.answer = answer;
+        }
+
+        @Override
+        public void piece(TextPiece piece) {
+            pieces.add(piece);
+            show(piece.text());
+        }
+
+        @Override
+        public void end(TextEnd end) {
+            show(end.rest());
+            answer.complete(new WrittenAnswer(text.toString(), List.copyOf(pieces), end));
+        }
+
+        private void show(String piece) {
+            if (!piece.isEmpty()) {
+                text.append(piece);
+                shown.accept(piece);
+            }
+        }
+
+        @Override
+        public void failed(RuntimeException failure) {
+            answer.completeExceptionally(failure);
+        }
+    }
+
+    public synchronized Counts counts() {
+        return new Counts(active.size(), waiting.size(), ended, refused, promptTokens, tokens);
+    }
+
+    private void run() {
+        try {
+            while (admit()) {
+                for (Slot slot : List.copyOf(active)) {
+                    step(slot);
+                }
+            }
+        } catch (Error failure) {
+            LOG.error("the thread that writes texts ended", failure);
+            throw failure;
+        } finally {
+            abandon();
+            generator.close();
+            engine.close();
+        }
+    }
+
+    /** Fills free slots, and waits for a text if none is in a slot; returns false after the last one of a closed queue. */
+    private boolean admit() {
+        List<Submission> cancelled = new ArrayList<>();
+        List<Submission> begun = new ArrayList<>();
+        boolean continues;
+        synchronized (this) {
+            while (active.isEmpty() && waiting.isEmpty() && !isClosing) {
+                try {
+                    wait();
+                } catch (InterruptedException _) {
+                    isClosing = true; // nobody interrupts this thread but a JVM that ends
+                }
+            }
+            waiting.removeIf(text -> (text.isCancelled() || isCancelling) && cancelled.add(text));
+            while (active.size() + begun.size() < slots && !waiting.isEmpty()) {
+                begun.add(waiting.poll());
+            }
+            continues = !active.isEmpty() || !begun.isEmpty() || !isClosing;
+        }
+        cancelled.forEach(text -> deliver(text, () -> text.listener().end(new TextEnd(TextEnd.Reason.CANCELLED, "", 0)),
+                0));
+        begun.forEach(this::begin);
+        return continues;
+    }
+
+    private void begin(Submission submission) {
+        TextRequest request = submission.request();
+        try {
+            Slot slot = new Slot(submission, generator.begin(request.prompt(), request.sampling()),
+                    new WrittenText(tokenizer, request.stops()));
+            synchronized (this) {
+                active.add(slot);
+                promptTokens += request.prompt().length;
+            }
+        } catch (RuntimeException failure) {
+            deliver(submission, () -> submission.listener().failed(failure), 0);
+        } catch (Error failure) {
+            deliver(submission, () -> submission.listener().failed(new IllegalStateException(failure)), 0);
+            throw failure;
+        }
+    }
+
+    /** Writes the next token of a text. */
+    private void step(Slot slot) {
+        TextRequest request = slot.submission.request();
+        try {
+            if (slot.submission.isCancelled() || isCancelling()) {
+                end(slot, TextEnd.Reason.CANCELLED);
+                return;
+            }
+            int token = slot.text.next();
+            if (ends.contains(token) || request.stopTokens().contains(token)) {
+                end(slot, TextEnd.Reason.STOP);
+                return;
+            }
+            String shown = slot.written.add(token);
+            boolean isWeighed = request.likeliest() >= 0;
+            slot.submission.listener().piece(new TextPiece(shown, token,
+                    isWeighed
+                            ? OptionalDouble.of(slot.text.probability(token).logProbability())
+                            : OptionalDouble.empty(),
+                    isWeighed ? slot.text.likeliest(request.likeliest()) : List.of()));
+            if (slot.written.isStopped()) {
+                end(slot, TextEnd.Reason.STOP);
+            } else if (slot.text.count() == request.most()) {
+                end(slot, TextEnd.Reason.LENGTH);
+            }
+        } catch (RuntimeException failure) {
+            leave(slot, () -> slot.submission.listener().failed(failure));
+        }
+    }
+
+    private synchronized boolean isCancelling() {
+        return isCancelling;
+    }
+
+    private void end(Slot slot, TextEnd.Reason reason) {
+        leave(slot, () -> slot.submission.listener()
+                .end(new TextEnd(reason, slot.written.rest(), slot.text.count())));
+    }
+
+    private void leave(Slot slot, Runnable last) {
+        slot.text.close();
+        synchronized (this) {
+            active.remove(slot);
+        }
+        deliver(slot.submission, last, slot.text.count());
+    }
+
+    /** Delivers the last call of a text. */
+    private void deliver(Submission submission, Runnable last, int written) {
+        synchronized (this) {
+            ended++;
+            tokens += written;
+        }
+        try {
+            last.run();
+        } catch (RuntimeException failure) {
+            submission.cancel();
+            LOG.warn("the receiver of a text failed at its end", failure);
+        }
+    }
+
+    /** Fails what is left after an error of the machine. */
+    private void abandon() {
+        List<Submission> left = new ArrayList<>();
+        synchronized (this) {
+            isClosing = true;
+            active.forEach(slot -> left.add(slot.submission));
+            left.addAll(waiting);
+            waiting.clear();
+        }
+        List.copyOf(active).forEach(slot -> slot.text.close());
+        synchronized (this) {
+            active.clear();
+        }
+        IllegalStateException failure = new IllegalStateException("the thread that writes texts ended before this one");
+        left.forEach(text -> deliver(text, () -> text.listener().failed(failure), 0));
+    }
+
+    /**
+     * Takes no text any more, and waits for those that it has.
+     *
+     * @return whether all have ended
+     */
+    public boolean drain(Duration limit) throws InterruptedException {
+        synchronized (this) {
+            isClosing = true;
+            notifyAll();
+        }
+        return thread.join(limit);
+    }
+
+    /** Cancels all texts, and waits until the memory of the engine is released: the time of one token, or of a prompt. */
+    @Override
+    public void close() {
+        synchronized (this) {
+            isClosing = true;
+            isCancelling = true;
+            notifyAll();
+        }
+        try {
+            if (!thread.join(LONGEST_PROMPT)) {
+                LOG.warn("the model has read a prompt for {} s; its memory is released afterwards",
+                        LONGEST_PROMPT.toSeconds());
+            }
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,113 @@
+package dev.troupe.generate;
+
+import dev.troupe.layer.cache.KeyValueCache;
+import dev.troupe.weights.WeightException;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/**
+ * A text that a {@link Generator} continues, token by token. It has a cache of its own, so that any number of texts of one
+ * generator may be continued alternately: none changes a bit of another.
+ *
+ * <p>Thread rule: as for the generator, which is closed after it.
+ */
+public final class Continuation implements AutoCloseable {
+    private final Generator generator;
+    private final KeyValueCache cache;
+    private final Sampler sampler;
+    private final double[] logits;
+    private final int promptLength;
+    private int[] text;
+    private int length;
+    private boolean isClosed;
+
+    Continuation(Generator generator, KeyValueCache cache, int[] prompt, Sampling sampling) {
+        this.generator = generator;
+        this.cache = cache;
+        this.sampler = new Sampler(sampling, generator.vocabularySize());
+        this.logits = new double[generator.vocabularySize()];
+        this.text = prompt.clone();
+        this.promptLength = prompt.length;
+        this.length = prompt.length;
+    }
+
+    /**
+     * Adds a token to the text and returns it. The first call reads the prompt.
+     *
+     * @throws WeightException if the logits are no numbers
+     */
+    public int next() {
+        if (length > promptLength && length <= generator.longest()) {
+            generator.readRow(text[length - 1], cache, logits);
+        } else {
+            generator.readPrompt(Arrays.copyOfRange(text, Math.max(0, length - generator.longest()), length), cache,
+                    logits);
+        }
+        requireNumbers();
+        int token = sampler.draw(logits, text, promptLength, length);
+        if (length == text.length) {
+            text = Arrays.copyOf(text, Math.addExact(length, Math.max(16, length / 2)));
+        }
+        text[length++] = token;
+        return token;
+    }
+
+    /** A NaN among weights reaches every logit, and without this check a text of the first token. */
+    private void requireNumbers() {
+        for (double logit : logits) {
+            if (Double.isNaN(logit)) {
+                throw new WeightException("the logits after token " + length
+                        + " of the text must be numbers, but found NaN: the weights are damaged, or the training"
+                        + " diverged; take an earlier checkpoint");
+            }
+        }
+    }
+
+    /** Returns the tokens after the prompt. */
+    public int[] written() {
+        return Arrays.copyOfRange(text, promptLength, length);
+    }
+
+    /** Returns the number of tokens after the prompt. */
+    public int count() {
+        return length - promptLength;
+    }
+
+    /** Returns the logits at the place of the last token, valid until the next. */
+    double[] logits() {
+        return logits;
+    }
+
+    /** Returns how likely a token was at the place of the last token. */
+    public TokenProbability probability(int token) {
+        return new TokenProbability(token, logits[token] - logSumExp(logits));
+    }
+
+    /** Returns the most likely tokens at the place of the last token, the most likely first. */
+    public List<TokenProbability> likeliest(int count) {
+        double sum = logSumExp(logits);
+        return IntStream.range(0, logits.length).boxed()
+                .sorted(Comparator.comparingDouble((Integer token) -> logits[token]).reversed()).limit(count)
+                .map(token -> new TokenProbability(token, logits[token] - sum)).toList();
+    }
+
+    static double logSumExp(double[] logits) {
+        double largest = Arrays.stream(logits).max().orElseThrow();
+        double sum = 0;
+        for (double logit : logits) {
+            sum += StrictMath.exp(logit - largest);
+        }
+        return largest + StrictMath.log(sum);
+    }
+
+    /** Returns the cache to the generator. */
+    @Override
+    public void close() {
+        if (!isClosed) {
+            isClosed = true;
+            generator.release(cache);
+        }
+    }
+}
