@@ -6,6 +6,7 @@ import dev.troupe.cli.launch.MediaDriverCommand;
 import dev.troupe.cli.model.EvalCommand;
 import dev.troupe.cli.model.ExportCommand;
 import dev.troupe.cli.model.GenerateCommand;
+import dev.troupe.cli.model.ServeCommand;
 import dev.troupe.cli.model.TokenizeCommand;
 import dev.troupe.cli.options.UnknownOption;
 import dev.troupe.cli.options.VersionOption;
@@ -28,7 +29,8 @@ import picocli.CommandLine.ParameterException;
         LayoutCommand.class,
         ChaosCommand.class, VerifyCommand.class, LaunchCommand.class, NodeCommand.class, StatusCommand.class,
         PageCommand.class, BisectCommand.class, ReplayCommand.class,
-        TokenizeCommand.class, EvalCommand.class, GenerateCommand.class, ExportCommand.class, MediaDriverCommand.class,
+        TokenizeCommand.class, EvalCommand.class, GenerateCommand.class, ServeCommand.class, ExportCommand.class,
+        MediaDriverCommand.class,
         DoctorCommand.class,
         KeysCommand.class,
         CompletionCommand.class}, description = {

@@ -38,7 +38,8 @@ class ReadmeTest {
     private static final Path ROOT = Path.of("..");
     /** Pages of which every command is run. */
     private static final List<String> PAGES = List.of("README.md", "docs/README.md", "docs/training.md",
-            "docs/fine-tuning.md", "docs/generate.md", "docs/systems.md", "docs/schedules.md", "docs/pytorch.md");
+            "docs/fine-tuning.md", "docs/generate.md", "docs/serve.md", "docs/systems.md", "docs/schedules.md",
+            "docs/pytorch.md");
     /** Commands of all guides that cost no time, and those that start runs. */
     private static final Set<String> QUICK = Set.of("schedule", "layout", "keys");
     private static final Set<String> RUNS = Set.of("train", "launch", "chaos");
@@ -57,7 +58,7 @@ class ReadmeTest {
     private static final String LARGE_MODEL = "smollm2-135m";
     /** Commands that need a run next to them, with the test that has one. */
     private static final Map<String, Class<?>> ELSEWHERE = Map.of("node", ClusterTest.class, "status",
-            GuardedRunTest.class, "page", PageCommandTest.class);
+            GuardedRunTest.class, "page", PageCommandTest.class, "serve", ServeCommandTest.class);
     /** Waits for the other nodes of a file; {@code LinkProfilerTest} measures links among three of them. */
     private static final String OF_ALL_NODES = "profile FILE --node NAME";
     /** Reads what the command before it on the page wrote; {@code PlanCommandTest} runs both. */

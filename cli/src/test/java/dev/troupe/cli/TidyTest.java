@@ -62,6 +62,7 @@ class TidyTest {
                             "scala.")),
             Map.entry("runtime/library",
                     List.of("dev.troupe", "org.apache.pekko", "com.typesafe", "org.jspecify", "org.slf4j")),
+            Map.entry("runtime/serve", List.of("dev.troupe", "com.fasterxml.jackson", "org.slf4j")),
             Map.entry("runtime/metrics", List.of("dev.troupe", "io.micrometer")),
             Map.entry("runtime/opentelemetry", List.of("dev.troupe", "io.opentelemetry")),
             Map.entry("cli", List.of("dev.troupe", "com.fasterxml.jackson", "picocli")));

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.OptionalDouble;
 
 /**
- * What a token adds to a text.
+ * The piece that a token adds to a text.
  *
  * @param text whole characters; empty if the token ends within a character, or with the beginning of a stop string
  * @param logProbability natural logarithm, if the request asks for it

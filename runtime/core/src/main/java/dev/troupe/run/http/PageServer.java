@@ -55,10 +55,7 @@ public final class PageServer implements AutoCloseable {
     private static final long LOOK_EVERY_NANOS = 200_000_000;
 
     static {
-        // The JDK's server has no limits of its own: callers that send a request byte by byte would hold threads and file
-        // descriptors, which the run needs for its checkpoints, for ever. A program's own limits remain.
-        System.getProperties().putIfAbsent("jdk.httpserver.maxConnections", "256");
-        System.getProperties().putIfAbsent("sun.net.httpserver.maxReqTime", "10"); // seconds until a request is whole
+        limitRequests();
     }
 
     private final HttpServer server;
@@ -67,6 +64,14 @@ public final class PageServer implements AutoCloseable {
     private final Guard guard;
     private final Routes routes;
     private volatile boolean isClosed;
+
+    /** Limits the requests of all servers of this process, before the first is created. */
+    public static void limitRequests() {
+        // The JDK's server has no limits of its own: callers that send a request byte by byte would hold threads and file
+        // descriptors, which the run needs for its checkpoints, for ever. A program's own limits remain.
+        System.getProperties().putIfAbsent("jdk.httpserver.maxConnections", "256");
+        System.getProperties().putIfAbsent("sun.net.httpserver.maxReqTime", "10"); // seconds until a request is whole
+    }
 
     private PageServer(HttpServer server, Guard guard, Routes routes) {
         this.server = server;

@@ -1,0 +1,127 @@
+package dev.troupe.generate;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import dev.troupe.batch.MicrobatchRows;
+import dev.troupe.engine.DataType;
+import dev.troupe.engine.Engine;
+import dev.troupe.engine.Shape;
+import dev.troupe.engine.conformance.share.Dealt;
+import dev.troupe.engine.reference.ReferenceEngine;
+import dev.troupe.model.ModelFamily;
+import dev.troupe.model.ModelSpec;
+import dev.troupe.model.family.ModelFamilies;
+import dev.troupe.model.spec.Section;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Texts with caches, several at a time, compared to the bit with the forward of training over the whole text. Models,
+ * prompts and lengths are drawn. The engine {@code reference} adds up a row in one order, whatever other rows there are;
+ * {@code cpu} does not promise that.
+ */
+@Tag("parity")
+@Dealt(4)
+class ExactTextTest {
+    private static final List<String> FAMILIES = List.of("gpt2", "llama", "qwen2", "qwen3", "mixtral", "qwen3_moe");
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})
+    void shouldHaveTheBitsOfTheForwardOfTraining(long seed) {
+        Random random = new Random(seed);
+        int vocabulary = 11 + random.nextInt(60);
+        int places = 12 + random.nextInt(30);
+        ModelSpec model = model(random, vocabulary, places);
+        DataType type = random.nextBoolean() ? DataType.FLOAT32 : DataType.FLOAT64;
+        try (Engine engine = new ReferenceEngine(type);
+                Generator generator = new Generator(engine, model, ExactTextTest::read, places)) {
+            List<int[]> prompts = new ArrayList<>();
+            List<Continuation> texts = new ArrayList<>();
+            int count = 1 + random.nextInt(4);
+            for (int text = 0; text < count; text++) {
+                prompts.add(random.ints(1 + random.nextInt(places - 4), 0, vocabulary).toArray());
+                texts.add(generator.begin(prompts.get(text), new Sampling(1.2, 0, seed + text)));
+            }
+            List<Integer> open = new ArrayList<>(IntStream.range(0, texts.size()).boxed().toList());
+            Map<Integer, List<double[]>> logits = new HashMap<>();
+            while (!open.isEmpty()) { // in any order
+                int text = open.get(random.nextInt(open.size()));
+                texts.get(text).next();
+                logits.computeIfAbsent(text, _ -> new ArrayList<>()).add(texts.get(text).logits().clone());
+                if (prompts.get(text).length + texts.get(text).count() == places) {
+                    open.remove(Integer.valueOf(text));
+                }
+            }
+            for (int text = 0; text < texts.size(); text++) {
+                int[] whole = IntStream.concat(IntStream.of(prompts.get(text)), IntStream.of(texts.get(text).written()))
+                        .toArray();
+                double[][] expected = forward(engine, model, whole, vocabulary);
+                double[] probabilities = generator.logProbabilities(whole);
+                int first = prompts.get(text).length;
+                for (int place = first; place < places; place++) {
+                    double[] found = logits.get(text).get(place - first);
+                    assertArrayEquals(expected[place - 1], found, "seed " + seed + " text " + text + " place " + place);
+                    assertEquals(probabilities[place - 1], found[whole[place]] - Continuation.logSumExp(found));
+                }
+            }
+            texts.forEach(Continuation::close);
+        }
+    }
+
+    private static double[][] forward(Engine engine, ModelSpec model, int[] text, int vocabulary) {
+        try (Evaluator evaluator = new Evaluator(engine, model, ExactTextTest::read, text.length)) {
+            int bytes = engine.parameterType().elementBytes();
+            MemorySegment logits = MemorySegment.ofArray(new long[text.length * vocabulary])
+                    .asSlice(0, (long) text.length * vocabulary * bytes);
+            evaluator.logitsOf(new MicrobatchRows(text, text), logits);
+            double[][] rows = new double[text.length][vocabulary];
+            for (int i = 0; i < text.length * vocabulary; i++) {
+                rows[i / vocabulary][i % vocabulary] = bytes == Double.BYTES
+                        ? logits.getAtIndex(ValueLayout.JAVA_DOUBLE_UNALIGNED, i)
+                        : logits.getAtIndex(ValueLayout.JAVA_FLOAT_UNALIGNED, i);
+            }
+            return rows;
+        }
+    }
+
+    private static ModelSpec model(Random random, int vocabulary, int places) {
+        String name = FAMILIES.get(random.nextInt(FAMILIES.size()));
+        int keyValueHeads = 1 + random.nextInt(2);
+        int heads = keyValueHeads * (1 + random.nextInt(3));
+        Map<String, Object> section = new HashMap<>(Map.of("layers", 1 + random.nextInt(3), "hidden",
+                heads * 2 * (1 + random.nextInt(5)), "heads", heads, "sequence-length", places, "vocabulary-size",
+                vocabulary, "tie-embeddings", random.nextBoolean()));
+        if (!name.equals("gpt2")) {
+            section.put("key-value-heads", keyValueHeads);
+            section.put("inner", 8 + random.nextInt(30));
+        }
+        if (name.equals("mixtral") || name.equals("qwen3_moe")) {
+            section.put("experts", 5);
+            section.put("experts-per-token", 3);
+        }
+        ModelFamily family = ModelFamilies.named(name);
+        return family.read(new Section(section));
+    }
+
+    private static void read(String name, Shape shape, DataType type, MemorySegment target) {
+        Random random = new Random(name.hashCode());
+        for (long i = 0; i < shape.elementCount(); i++) {
+            double value = 0.4 * random.nextGaussian();
+            if (type == DataType.FLOAT64) {
+                target.setAtIndex(ValueLayout.JAVA_DOUBLE_UNALIGNED, i, value);
+            } else {
+                target.setAtIndex(ValueLayout.JAVA_FLOAT_UNALIGNED, i, (float) value);
+            }
+        }
+    }
+}
