@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -41,6 +42,10 @@ final class LayoutCommand implements Callable<Integer> {
             "Pipelines side by side; default: as many as fill the world."})
     private Integer data;
 
+    @Option(names = "--expert", paramLabel = "R", defaultValue = "1", description = {
+            "Data ranks of a stage that divide its experts; default: 1."})
+    private int expert;
+
     @Option(names = "--format", defaultValue = "table", description = "${COMPLETION-CANDIDATES}; default: table.")
     private Format format;
 
@@ -48,9 +53,9 @@ final class LayoutCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws JsonProcessingException {
-        ParallelLayout layout = data == null
+        ParallelLayout layout = (data == null
                 ? ParallelLayout.filling(world, pipeline, tensor)
-                : new ParallelLayout(pipeline, data, tensor);
+                : new ParallelLayout(pipeline, data, tensor)).dividingExperts(expert);
         layout.requireFilledBy(world);
         if (world > MOST_RANKS) {
             throw new UsageException(String.format(Locale.ROOT,
@@ -68,11 +73,18 @@ final class LayoutCommand implements Callable<Integer> {
         StringBuilder text = new StringBuilder(String.format(Locale.ROOT,
                 "%d ranks: pipeline %d x data %d x tensor %d; numbered tensor fastest, then data, then pipeline%n%n",
                 layout.worldSize(), layout.pipeline(), layout.data(), layout.tensor()));
-        for (GroupKind kind : GroupKind.values()) {
+        for (GroupKind kind : kinds(layout)) {
             text.append(String.format(Locale.ROOT, "%-18s  %s%n", kind.word(), layout.groups(kind).stream()
                     .map(LayoutCommand::ranks).collect(Collectors.joining(" "))));
         }
         return text.toString();
+    }
+
+    /** Returns the kinds of groups; those of experts only if ranks divide these. */
+    private static List<GroupKind> kinds(ParallelLayout layout) {
+        return Stream.of(GroupKind.values())
+                .filter(kind -> layout.expert() > 1 || kind != GroupKind.EXPERT && kind != GroupKind.EXPERT_DATA)
+                .toList();
     }
 
     private static String ranks(List<Integer> group) {
@@ -83,7 +95,7 @@ final class LayoutCommand implements Callable<Integer> {
         ObjectNode root = JSON.createObjectNode().put("world", layout.worldSize()).put("pipeline", layout.pipeline())
                 .put("data", layout.data()).put("tensor", layout.tensor());
         ObjectNode groups = root.putObject("groups");
-        for (GroupKind kind : GroupKind.values()) {
+        for (GroupKind kind : kinds(layout)) {
             ArrayNode ofKind = groups.putArray(kind.word());
             for (List<Integer> group : layout.groups(kind)) {
                 group.forEach(ofKind.addArray()::add);

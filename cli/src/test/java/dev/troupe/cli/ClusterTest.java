@@ -24,6 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Nodes in JVMs of their own, on addresses of the loopback: nodes of one address share memory, others use TCP. */
 @Tag("runtime")
@@ -121,12 +122,26 @@ class ClusterTest {
         requireTheBitsOfOneProcess(pipeline, tensor, data, hostOfB);
     }
 
+    /** Rows of experts through shared streams, and over TCP. */
+    @Tag("long")
+    @ParameterizedTest
+    @ValueSource(strings = {"127.0.0.1", "127.0.0.2"})
+    void shouldExchangeRowsOfExpertsToTheBitsOfOneProcess(String hostOfB) throws IOException {
+        requireTheBitsOfOneProcess("mixtral-aux", 1, 1, 2, hostOfB, "parallel.expert=2");
+    }
+
     private void requireTheBitsOfOneProcess(int pipeline, int tensor, int data, String hostOfB) throws IOException {
+        requireTheBitsOfOneProcess(Golden.TIED, pipeline, tensor, data, hostOfB);
+    }
+
+    private void requireTheBitsOfOneProcess(String name, int pipeline, int tensor, int data, String hostOfB,
+            String... more) throws IOException {
         writeWith(hostOfB, tensor > 1 ? ", ranks = [0]" : "", tensor > 1 ? ", ranks = [1]" : "");
-        List<String> settings = Golden.named(Golden.TIED).settings("engine.kind=reference", "training.steps=3",
+        List<String> settings = Golden.named(name).settings("engine.kind=reference", "training.steps=3",
                 "parallel.pipeline=" + pipeline, "parallel.tensor=" + tensor, "parallel.data=" + data,
                 "training.microbatch-size=1", "data.validation-fraction=0.3", "training.validate-every=2",
                 "training.validation-microbatches=2");
+        settings.addAll(List.of(more));
         Execution.of(arguments(List.of("launch", config.toString()), "several", settings)).requireDone();
         Execution.of(arguments(List.of("train", config.toString()), "one", settings)).requireDone();
         assertEquals(RunFiles.results(directory.resolve("one")), RunFiles.results(directory.resolve("several")));

@@ -75,6 +75,15 @@ class MemoryTest {
         assertTakesWhatItAnnounces(name, schedule, pipeline, 1, recompute, "parallel.tensor=" + tensor);
     }
 
+    /** A rank may receive all rows of all ranks that divide the experts. */
+    @ParameterizedTest
+    @CsvSource({"mixtral-aux, 1f1b, 2, 1, none, 0", "mixtral, gpipe, 2, 1, selective, 2"})
+    void shouldTakeTheAnnouncedMemoryIfRanksDivideTheExperts(String name, String schedule, int pipeline, int tensor,
+            String recompute, int zero) {
+        assertTakesWhatItAnnounces(name, schedule, pipeline, 1, recompute, "parallel.tensor=" + tensor,
+                "parallel.data=2", "parallel.expert=2", "training.zero=" + zero);
+    }
+
     private void assertTakesWhatItAnnounces(String schedule, int pipeline, int virtualStages, String recompute,
             String... more) {
         assertTakesWhatItAnnounces(Golden.TIED, schedule, pipeline, virtualStages, recompute, more);

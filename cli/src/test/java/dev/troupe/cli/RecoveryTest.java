@@ -58,6 +58,15 @@ class RecoveryTest {
         assertRecovers(Golden.named("glm4moe"), 1, "segmentMatmulBackward", 9, "parallel.schedule=1f1b");
     }
 
+    /** The other rank with a share of the experts waits for rows, in a forward and in a backward. */
+    @ParameterizedTest
+    @CsvSource({"1f1b, 3, gatherRows, 6, 0", "zb-h1, 1, combineRowsBackward, 3, 2", "gpipe, 2, combineRows, 2, 3",
+            "1f1b, 0, segmentMatmul, 20, 1"})
+    void shouldRestartAPlaceInsideAnExchangeOfRows(String schedule, int rank, String kernel, int call, int zero) {
+        assertRecovers(Golden.named("mixtral-aux"), rank, kernel, call, "parallel.schedule=" + schedule,
+                "parallel.data=2", "parallel.expert=2", "training.zero=" + zero, "training.recompute=full");
+    }
+
     @Tag("long")
     @ParameterizedTest
     @CsvSource({

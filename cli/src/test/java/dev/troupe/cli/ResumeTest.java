@@ -102,6 +102,26 @@ class ResumeTest {
         }
     }
 
+    /** A checkpoint has each expert once, whatever ranks had it. */
+    @Test
+    void shouldResumeWithExpertsOnOtherRanks() {
+        Golden golden = Golden.named("mixtral");
+        Path run = train("run", golden.settings("engine.kind=reference", "training.precision=float64",
+                "parallel.pipeline=2", "parallel.data=2", "parallel.expert=2", "training.zero=1",
+                "training.microbatch-size=1", STEPS + 2));
+        byte[] exported = RunFiles.exportedBytes(run);
+        Execution.resume(run, "-s", "parallel.expert=1").requireDone();
+        assertArrayEquals(exported, RunFiles.exportedBytes(run));
+        Execution.resume(run, "-s", "parallel.expert=1", "-s", "parallel.data=1", "-s", "training.zero=0", "-s",
+                STEPS + 3).requireDone();
+        Execution.resume(run, "-s", "parallel.expert=4", "-s", "parallel.data=4", "-s", "parallel.pipeline=1", "-s",
+                "training.zero=3", "-s", STEPS + golden.steps()).requireDone();
+        double[] losses = RunFiles.metrics(run, "loss");
+        for (int step = 0; step < golden.steps(); step++) {
+            assertEquals(golden.losses()[step], losses[step], 1e-9 * golden.losses()[step], "loss of step " + step);
+        }
+    }
+
     private static List<String> grid(int pipeline, int tensor, int data, boolean sequence) {
         return List.of("-s", "parallel.pipeline=" + pipeline, "-s", "parallel.tensor=" + tensor, "-s",
                 "parallel.data=" + data, "-s", "parallel.sequence=" + sequence);

@@ -101,6 +101,21 @@ class TrafficTest {
                 bytes("data", 3, grid) - bytes("data", 2, grid));
     }
 
+    /**
+     * Every row has both experts, so each of two ranks sends the other each row, and a row comes back: in the forward, and
+     * in the backward the gradient, with the weight of the row and its gradient. Loads are two numbers of two ranks.
+     */
+    @Test
+    void shouldExchangeEachRowWithEachExpert() {
+        String[] grid = {"model.family=mixtral", "model.experts=2", "model.experts-per-token=2", "parallel.pipeline=1",
+                "parallel.data=2", "parallel.expert=2",
+                "training.global-batch-size=" + 2 * MICROBATCHES * MICROBATCH_SIZE};
+        long numbers = (long) MICROBATCH_SIZE * SEQUENCE_LENGTH * FLOAT_BYTES;
+        long loads = 2L * 2 * 2 * Double.BYTES; // an all-reduce of one line: only one member sends
+        assertEquals(MICROBATCHES * (2 * (4 * ACTIVATION + 2 * numbers) + loads),
+                bytes("expert", 3, grid) - bytes("expert", 2, grid));
+    }
+
     private long bytes(String dimension, int layers, String... settings) {
         Path run = directory.resolve(dimension + layers + String.join("", settings).hashCode());
         List<String> all = new ArrayList<>(

@@ -137,6 +137,28 @@ class UnequalRowsTest {
         shouldReplayRowsOfDocumentsAheadOfTheirGradients(schedule, engine, virtualStages, tensor);
     }
 
+    /** Each of two ranks receives as many rows as both have for its experts; every product has its operands of before. */
+    @ParameterizedTest
+    @CsvSource({"1f1b, 1, none", "zbv, 2, full", "pipedream-2bw, 1, none"})
+    void shouldExchangeRowsOfUnequalMicrobatches(String schedule, int virtualStages, String recompute) {
+        List<String> settings = settings("model.family=mixtral", "model.experts=4", "model.auxiliary-loss=0.01",
+                "parallel.pipeline=2", "parallel.data=2", "training.microbatch-size=1", "parallel.schedule=" + schedule,
+                "parallel.virtual-stages=" + virtualStages, "parallel.layout=parameters",
+                "training.recompute=" + recompute);
+        Path whole = train("whole", settings);
+        settings.add("parallel.expert=2");
+        Path divided = train("divided", settings);
+        for (String metric : List.of("loss", "auxiliary_loss", "gradient_norm")) {
+            double[] expected = RunFiles.metrics(whole, metric);
+            double[] found = RunFiles.metrics(divided, metric);
+            assertEquals(expected[0], found[0], metric.equals("gradient_norm") ? 1e-12 * expected[0] : 0, metric);
+            assertEquals(expected[1], found[1], 1e-9 * expected[1], metric);
+        }
+        Map<String, double[]> weights = RunFiles.tensors(RunFiles.exported(divided));
+        RunFiles.tensors(RunFiles.exported(whole))
+                .forEach((name, values) -> assertArrayEquals(values, weights.get(name), 1e-6, name));
+    }
+
     /** Messages have the lengths of their microbatches: fewer bytes than padded rows would take. */
     @Test
     void shouldSendNoPadding() {

@@ -36,6 +36,7 @@ public final class Keys {
             Map.entry("parallel.pipeline", List.of("pp", "pipeline-model-parallel-size")),
             Map.entry("parallel.tensor", List.of("tp", "tensor-model-parallel-size")),
             Map.entry("parallel.data", List.of("dp", "data-parallel-size")),
+            Map.entry("parallel.expert", List.of("ep", "expert-model-parallel-size")),
             Map.entry("model.layers", List.of("n-layer", "num-layers")),
             Map.entry("model.hidden", List.of("n-embd", "hidden-size")),
             Map.entry("model.heads", List.of("n-head", "num-attention-heads")),

@@ -193,6 +193,7 @@ public final class RunSpec {
                 "parallel.data", 1, "parallel.sequence", false, "parallel.virtual-stages", 1, "parallel.schedule",
                 schedule, "parallel.layout", "uniform", "parallel.replicas", List.of(), "cluster.nodes", List.of(),
                 "faults", List.of()));
+        values.put("parallel.expert", 1);
         values.putAll(others);
         return with(values);
     }

@@ -103,6 +103,10 @@ public final class PlanCommand implements Callable<Integer> {
         if (most < 1 || most > MOST_RANKS) {
             throw new UsageException("--ranks must be 1 to " + MOST_RANKS + ", but found " + most);
         }
+        if (spec.parallel().expert() > 1) {
+            throw new UsageException("parallel.expert = " + spec.parallel().expert()
+                    + ", but plan searches layouts in which every rank has every expert: set it to 1");
+        }
         List<Profile> measured = machines.profiles();
         if (figuresFile != null && (measured.isEmpty() || Files.isDirectory(figuresFile))) {
             throw new UsageException("--figures is a file of what --profile has measured, but " + (measured.isEmpty()

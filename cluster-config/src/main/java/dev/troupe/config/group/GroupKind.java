@@ -11,6 +11,10 @@ public enum GroupKind {
     PIPELINE("pipeline"),
     /** The ranks that hold the same weights: same pipeline and tensor. */
     DATA("data"),
+    /** The consecutive data ranks of a stage that hold each expert once; one rank unless they divide the experts. */
+    EXPERT("expert"),
+    /** The ranks that hold the same experts of a stage: the same as {@link #DATA} unless they divide the experts. */
+    EXPERT_DATA("expert-data"),
     /** The ranks that hold one copy of the model: same data. */
     MODEL("model"),
     /** The two ends of a pipeline, which share the tied token embedding; one rank if the pipeline has one. */

@@ -11,15 +11,17 @@ import java.util.stream.IntStream;
 /**
  * The grid of ranks: pipeline x data x tensor, numbered tensor fastest, then data, then pipeline, as in Megatron-LM
  * (Narayanan et al. 2021). Ranks that exchange most have neighbouring numbers, and are placed near each other. If the stages
- * of one pipeline are on several ranks each, the data coordinate numbers these replicas. Immutable.
+ * of one pipeline are on several ranks each, the data coordinate numbers these replicas. The experts of a model may be
+ * divided among consecutive data ranks of a stage; their place among these follows from the data coordinate. Immutable.
  *
  * @param pipeline P, ranks in a pipeline, at least 1
  * @param data D, parallel pipelines, at least 1
  * @param tensor T, ranks that share a stage, at least 1
  * @param replicas the number of ranks of each place in the one pipeline, among which its microbatches rotate; empty for one
  *     each
+ * @param expert R, data ranks of a stage that divide its experts, a divisor of D; 1 if each has every expert
  */
-public record ParallelLayout(int pipeline, int data, int tensor, List<Integer> replicas) {
+public record ParallelLayout(int pipeline, int data, int tensor, List<Integer> replicas, int expert) {
 
     /**
      * Checks the degrees.
@@ -30,6 +32,11 @@ public record ParallelLayout(int pipeline, int data, int tensor, List<Integer> r
         requireDegree("pipeline", pipeline);
         requireDegree("data", data);
         requireDegree("tensor", tensor);
+        requireDegree("expert", expert);
+        if (data % expert != 0) {
+            throw new LayoutException("expert = " + expert + " must divide data = " + data
+                    + ", since so many data ranks have each expert once: change one of them");
+        }
         replicas = List.copyOf(replicas);
         if (!replicas.isEmpty() && (replicas.size() != pipeline || data != 1
                 || replicas.stream().anyMatch(count -> count < 1))) {
@@ -45,7 +52,12 @@ public record ParallelLayout(int pipeline, int data, int tensor, List<Integer> r
 
     /** Creates a layout without replicas: each place in a pipeline is one rank, or a group of ranks that share a stage. */
     public ParallelLayout(int pipeline, int data, int tensor) {
-        this(pipeline, data, tensor, List.of());
+        this(pipeline, data, tensor, List.of(), 1);
+    }
+
+    /** Returns the same ranks, of which {@code degree} consecutive data ranks of a stage divide its experts. */
+    public ParallelLayout dividingExperts(int degree) {
+        return new ParallelLayout(pipeline, data, tensor, replicas, degree);
     }
 
     private static void requireDegree(String name, int degree) {
@@ -137,12 +149,22 @@ public record ParallelLayout(int pipeline, int data, int tensor, List<Integer> r
         return (before(at.pipeline()) + at.data()) * tensor + at.tensor();
     }
 
+    /** Returns the kinds of groups with collectives of tensors. */
+    public List<GroupKind> collectiveKinds() {
+        return expert == 1
+                ? List.of(GroupKind.TENSOR, GroupKind.DATA)
+                : List.of(GroupKind.TENSOR, GroupKind.DATA, GroupKind.EXPERT, GroupKind.EXPERT_DATA);
+    }
+
     /** Returns every group of a kind, ordered by their first ranks; the ranks of each are in ascending order. */
     public List<List<Integer>> groups(GroupKind kind) {
         return switch (kind) {
             case TENSOR -> groupsBy(at -> new Coordinates(at.pipeline(), at.data(), 0), all());
             case PIPELINE -> groupsBy(at -> new Coordinates(0, pipelineOf(at), at.tensor()), all());
             case DATA -> groupsBy(at -> new Coordinates(at.pipeline(), 0, at.tensor()), all());
+            case EXPERT -> groupsBy(at -> new Coordinates(at.pipeline(), at.data() - at.data() % expert, at.tensor()),
+                    all());
+            case EXPERT_DATA -> groupsBy(at -> new Coordinates(at.pipeline(), at.data() % expert, at.tensor()), all());
             case MODEL -> groupsBy(at -> new Coordinates(0, pipelineOf(at), 0), all());
             case EMBEDDING -> groupsBy(at -> new Coordinates(0, pipelineOf(at), at.tensor()),
                     all().filter(rank -> isFirst(rank) || coordinates(rank).pipeline() == pipeline - 1));

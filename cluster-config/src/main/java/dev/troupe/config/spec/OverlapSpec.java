@@ -2,14 +2,16 @@ package dev.troupe.config.spec;
 
 import dev.troupe.config.problem.Word;
 import dev.troupe.config.value.Values;
+import java.util.List;
 import java.util.Objects;
 
 /**
  * The settings of schedules with overlapping steps; other schedules ignore them.
  *
  * @param flushEvery steps from one flush of the pipeline to the next; 0: a number that follows from the run
+ * @param replicas the ranks of each stage; empty for one each
  */
-public record OverlapSpec(int flushEvery, Updates updates, int warmUp) {
+public record OverlapSpec(int flushEvery, Updates updates, int warmUp, List<Integer> replicas) {
     // Every process has the actions of all steps from one flush of the pipeline to the next.
     private static final int MOST_STEPS_PER_FLUSH = 1024;
 
@@ -34,10 +36,12 @@ public record OverlapSpec(int flushEvery, Updates updates, int warmUp) {
 
     public OverlapSpec {
         Objects.requireNonNull(updates, "updates");
+        replicas = List.copyOf(replicas);
     }
 
-    static OverlapSpec read(Values values) {
+    static OverlapSpec read(Values values, List<Integer> replicas) {
         return new OverlapSpec(values.integer("parallel.flush-every", 0, MOST_STEPS_PER_FLUSH),
-                values.word("parallel.updates", Updates.class, ""), values.integer("parallel.warm-up", 1, 2));
+                values.word("parallel.updates", Updates.class, ""), values.integer("parallel.warm-up", 1, 2),
+                replicas);
     }
 }

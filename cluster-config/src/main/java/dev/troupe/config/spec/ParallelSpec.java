@@ -13,10 +13,11 @@ import java.util.Set;
  * @param pipeline P, ranks in a pipeline
  * @param tensor T, ranks that share a stage
  * @param data D, parallel pipelines
+ * @param expert R, data ranks of a stage that divide its experts
  * @param virtualStages V, stages per rank
  */
-public record ParallelSpec(int pipeline, int tensor, int data, boolean sequence, int virtualStages, String schedule,
-        String layout, boolean splitCoolDown, OverlapSpec overlap, List<Integer> replicas) {
+public record ParallelSpec(int pipeline, int tensor, int data, int expert, boolean sequence, int virtualStages,
+        String schedule, String layout, boolean splitCoolDown, OverlapSpec overlap) {
 
     /** The number of ranks that the transport's frames can distinguish. */
     public static final int MOST_RANKS_IN_ALL = 65536;
@@ -30,7 +31,6 @@ public record ParallelSpec(int pipeline, int tensor, int data, boolean sequence,
         Objects.requireNonNull(schedule, "schedule");
         Objects.requireNonNull(layout, "layout");
         Objects.requireNonNull(overlap, "overlap");
-        replicas = List.copyOf(replicas);
     }
 
     /** Reads the section {@code parallel}, and reports numbers that do not fit one another. */
@@ -38,12 +38,14 @@ public record ParallelSpec(int pipeline, int tensor, int data, boolean sequence,
         String schedule = values.text("parallel.schedule", Texts.NOT_EMPTY, "the name of a schedule, such as 1f1b");
         int pipeline = values.integer("parallel.pipeline", 1, MOST_RANKS);
         ParallelSpec spec = new ParallelSpec(pipeline, values.integer("parallel.tensor", 1, MOST_RANKS),
-                values.integer("parallel.data", 1, MOST_RANKS), values.flag("parallel.sequence"),
+                values.integer("parallel.data", 1, MOST_RANKS), values.integer("parallel.expert", 1, MOST_RANKS),
+                values.flag("parallel.sequence"),
                 virtualStages(values, schedule), schedule,
                 values.text("parallel.layout", Texts.NOT_EMPTY,
                         "uniform, parameters, measured, costs(...) or a layout string"),
-                values.flag("parallel.split-cool-down"), OverlapSpec.read(values), replicas(values, pipeline));
+                values.flag("parallel.split-cool-down"), OverlapSpec.read(values, replicas(values, pipeline)));
         spec.checkWorld(values);
+        spec.checkExpert(values);
         return spec;
     }
 
@@ -66,14 +68,22 @@ public record ParallelSpec(int pipeline, int tensor, int data, boolean sequence,
         return replicas;
     }
 
+    private void checkExpert(Values values) {
+        if (values.sound("parallel.data", "parallel.expert") && data % expert != 0) {
+            values.report("parallel.expert", "a divisor of parallel.data = " + data
+                    + ", since so many data-parallel ranks of a stage have each expert once", "" + expert,
+                    "change one of them");
+        }
+    }
+
     private void checkWorld(Values values) {
-        long world = replicas.isEmpty()
+        long world = replicas().isEmpty()
                 ? (long) pipeline * data * tensor
-                : replicas.stream().mapToLong(Integer::longValue).sum() * tensor;
+                : replicas().stream().mapToLong(Integer::longValue).sum() * tensor;
         if (values.sound("parallel.pipeline", "parallel.data", "parallel.tensor") && world > MOST_RANKS_IN_ALL) {
             values.report("parallel.pipeline",
                     "at most " + MOST_RANKS_IN_ALL + " ranks in all, pipeline x data x tensor",
-                    (replicas.isEmpty() ? pipeline + " x " + data + " x " + tensor : "replicas " + replicas) + " = "
+                    (replicas().isEmpty() ? pipeline + " x " + data + " x " + tensor : "replicas " + replicas()) + " = "
                             + world,
                     "take fewer");
         }
@@ -81,9 +91,14 @@ public record ParallelSpec(int pipeline, int tensor, int data, boolean sequence,
 
     /** Returns the layout: the coordinates and the groups of each rank. */
     public ParallelLayout ranks() {
-        return replicas.isEmpty()
-                ? new ParallelLayout(pipeline, data, tensor)
-                : new ParallelLayout(pipeline, 1, tensor, replicas);
+        return replicas().isEmpty()
+                ? new ParallelLayout(pipeline, data, tensor).dividingExperts(expert)
+                : new ParallelLayout(pipeline, 1, tensor, replicas(), 1);
+    }
+
+    /** Returns the ranks of each stage, which alternate over its microbatches; empty for one each. */
+    public List<Integer> replicas() {
+        return overlap.replicas();
     }
 
     /** Returns the world size: P x D x T, or the replicas of all stages. */

@@ -21,7 +21,7 @@ class ParallelLayoutTest {
 
     @Test
     void shouldGroupSixteenRanksAsMegatronDoes() {
-        ParallelLayout layout = ParallelLayout.filling(16, 4, 2);
+        ParallelLayout layout = ParallelLayout.filling(16, 4, 2).dividingExperts(2);
         Map<GroupKind, List<List<Integer>>> expected = Map.of(
                 GroupKind.TENSOR,
                 List.of(List.of(0, 1), List.of(2, 3), List.of(4, 5), List.of(6, 7), List.of(8, 9), List.of(10, 11),
@@ -31,12 +31,28 @@ class ParallelLayoutTest {
                 GroupKind.DATA,
                 List.of(List.of(0, 2), List.of(1, 3), List.of(4, 6), List.of(5, 7), List.of(8, 10), List.of(9, 11),
                         List.of(12, 14), List.of(13, 15)),
+                GroupKind.EXPERT,
+                List.of(List.of(0, 2), List.of(1, 3), List.of(4, 6), List.of(5, 7), List.of(8, 10), List.of(9, 11),
+                        List.of(12, 14), List.of(13, 15)),
+                GroupKind.EXPERT_DATA, IntStream.range(0, 16).mapToObj(List::of).toList(),
                 GroupKind.MODEL, List.of(List.of(0, 1, 4, 5, 8, 9, 12, 13), List.of(2, 3, 6, 7, 10, 11, 14, 15)),
                 GroupKind.EMBEDDING, List.of(List.of(0, 12), List.of(1, 13), List.of(2, 14), List.of(3, 15)),
                 GroupKind.POSITION_EMBEDDING, List.of(List.of(0), List.of(1), List.of(2), List.of(3)));
         expected.forEach((kind, groups) -> assertEquals(groups, layout.groups(kind), kind.word()));
         assertEquals(GroupKind.values().length, expected.size());
-        assertEquals(new ParallelLayout(4, 2, 2), layout);
+        assertEquals(new ParallelLayout(4, 2, 2).dividingExperts(2), layout);
+    }
+
+    @Test
+    void shouldDivideExpertsAmongConsecutiveDataRanks() {
+        ParallelLayout layout = new ParallelLayout(2, 4, 1).dividingExperts(2);
+        assertEquals(List.of(List.of(0, 1), List.of(2, 3), List.of(4, 5), List.of(6, 7)),
+                layout.groups(GroupKind.EXPERT));
+        assertEquals(List.of(List.of(0, 2), List.of(1, 3), List.of(4, 6), List.of(5, 7)),
+                layout.groups(GroupKind.EXPERT_DATA));
+        ParallelLayout whole = new ParallelLayout(2, 4, 1);
+        assertEquals(whole.groups(GroupKind.DATA), whole.groups(GroupKind.EXPERT_DATA));
+        assertThrows(LayoutException.class, () -> whole.dividingExperts(3));
     }
 
     @Test
@@ -165,7 +181,7 @@ class ParallelLayoutTest {
     /** Stage 0 on ranks 0 and 1, stage 1 on rank 2, stage 2 on ranks 3 to 5. */
     @Test
     void shouldNumberReplicasStageByStage() {
-        ParallelLayout layout = new ParallelLayout(3, 1, 1, List.of(2, 1, 3));
+        ParallelLayout layout = new ParallelLayout(3, 1, 1, List.of(2, 1, 3), 1);
         assertEquals(6, layout.worldSize());
         assertEquals(new Coordinates(0, 1, 0), layout.coordinates(1));
         assertEquals(new Coordinates(1, 0, 0), layout.coordinates(2));
@@ -177,7 +193,7 @@ class ParallelLayoutTest {
         assertEquals(List.of(List.of(0, 1, 2, 3, 4, 5)), layout.groups(GroupKind.PIPELINE));
         assertEquals(List.of(List.of(0, 1, 3, 4, 5)), layout.groups(GroupKind.EMBEDDING));
         assertEquals(3, layout.holders(2));
-        assertThrows(LayoutException.class, () -> new ParallelLayout(2, 1, 1, List.of(2, 1, 3)));
-        assertThrows(LayoutException.class, () -> new ParallelLayout(3, 2, 1, List.of(2, 1, 3)));
+        assertThrows(LayoutException.class, () -> new ParallelLayout(2, 1, 1, List.of(2, 1, 3), 1));
+        assertThrows(LayoutException.class, () -> new ParallelLayout(3, 2, 1, List.of(2, 1, 3), 1));
     }
 }

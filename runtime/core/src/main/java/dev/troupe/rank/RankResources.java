@@ -171,7 +171,8 @@ public final class RankResources {
 
     /** Returns the traffic of this rank since the last call. */
     public Traffic newTraffic() {
-        Traffic all = new Traffic(outbox.bytesSent(), collectives.tensorBytesSent(), collectives.dataBytesSent());
+        Traffic all = new Traffic(outbox.bytesSent(), collectives.tensorBytesSent(), collectives.dataBytesSent(),
+                collectives.expertBytesSent());
         Traffic fresh = all.since(reportedTraffic);
         reportedTraffic = all;
         return fresh;

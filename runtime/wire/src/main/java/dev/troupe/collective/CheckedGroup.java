@@ -79,6 +79,22 @@ public abstract class CheckedGroup implements CollectiveGroup {
     }
 
     @Override
+    public final void allToAll(MemorySegment source, MemorySegment target, long[][] parts) {
+        requireNative(source);
+        requireNative(target);
+        call.allToAll(parts);
+        long sent = call.sourceOffset(member, size);
+        long taken = call.targetOffset(size, member);
+        if (sent > source.byteSize() || taken > target.byteSize()) {
+            throw new IllegalArgumentException("member " + member + " of " + size + " has " + sent
+                    + " bytes to send and " + taken + " to take, but found memory of " + source.byteSize() + " and "
+                    + target.byteSize() + " bytes");
+        }
+        perform(call, source.asSlice(0, sent), target.asSlice(0, taken));
+        count(sent - call.part(member, member));
+    }
+
+    @Override
     public final void broadcast(MemorySegment values, int root) {
         requireNative(values);
         Objects.checkIndex(root, size);

@@ -49,6 +49,16 @@ public interface CollectiveGroup extends AutoCloseable {
      */
     void allGather(MemorySegment slice, MemorySegment whole);
 
+    /**
+     * Gives each member its part of every member's bytes.
+     *
+     * @param source this member's parts for members 0, 1, 2 ..., one after another; further bytes are not read
+     * @param target overwritten with the parts of members 0, 1, 2 ... for this one, one after another; further bytes are
+     *     left as they are. Disjoint from {@code source}
+     * @param parts [size][size]: the bytes from each member to each, equal for all members
+     */
+    void allToAll(MemorySegment source, MemorySegment target, long[][] parts);
+
     /** Copies the root's bytes to every member. */
     void broadcast(MemorySegment values, int root);
 
@@ -74,7 +84,8 @@ public interface CollectiveGroup extends AutoCloseable {
     /**
      * Returns the bytes that this member has sent so far, counted as a ring would send them. An all-reduce counts all bytes
      * but the member's share, twice. A reduce-scatter or an all-gather counts all but the slice, and half of that for sums
-     * of rounded values. A broadcast counts its bytes once for each other member, at the root.
+     * of rounded values. An all-to-all counts the parts for other members. A broadcast counts its bytes once for each other
+     * member, at the root.
      */
     long bytesSent();
 

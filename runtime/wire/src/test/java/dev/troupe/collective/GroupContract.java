@@ -124,6 +124,36 @@ public abstract class GroupContract {
         });
     }
 
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3, 5})
+    void shouldGiveEachMemberItsPartOfEveryMembersBytes(int size) {
+        Crowd.play(members(size, LONG), group -> {
+            Random random = new Random(size);
+            for (int most : new int[]{1, 100, 3000, 100_000, 2}) {
+                AllToAll.require(group, AllToAll.parts(random, size, most));
+            }
+            // More than is held on the way, from one member to one alone.
+            long[][] single = new long[size][size];
+            single[0][size - 1] = 5 << 20;
+            AllToAll.require(group, single);
+            AllToAll.require(group, new long[size][size]);
+        });
+    }
+
+    @Test
+    void shouldRefuseDifferentPartsOfOneExchange() {
+        List<Throwable> failures = Crowd.failures(members(2, SHORT), group -> {
+            try (Arena arena = Arena.ofShared()) {
+                long[][] parts = {{1, 2}, {3, 4}};
+                if (group.member() == 1) {
+                    parts = new long[][]{{1, 3}, {2, 4}};
+                }
+                group.allToAll(arena.allocate(7), arena.allocate(7), parts);
+            }
+        });
+        failures.forEach(failure -> assertInstanceOf(CollectiveException.class, failure));
+    }
+
     @Test
     void shouldGiveTheSameBitsInEveryMixOfCollectives() {
         long seed = Long.getLong("troupe.sweep.seed", 0); // which continuous integration sets to the number of the commit
@@ -133,9 +163,10 @@ public abstract class GroupContract {
                     Random random = new Random(seed);
                     for (int round = 0; round < 60; round++) {
                         int elements = random.nextInt(4) == 0 ? random.nextInt(50_000) : random.nextInt(300);
-                        switch (random.nextInt(3)) {
+                        switch (random.nextInt(4)) {
                             case 0 -> requireReduced(group, elements, DataType.FLOAT32, Reduction.SUM);
                             case 1 -> requireSpread(group, elements, random.nextInt(group.size()));
+                            case 2 -> AllToAll.require(group, AllToAll.parts(random, group.size(), 1 + elements));
                             default -> group.barrier();
                         }
                     }

@@ -3,7 +3,9 @@ package dev.troupe.shard;
 import dev.troupe.engine.Shape;
 import dev.troupe.layer.Parameter;
 import dev.troupe.model.spec.ParameterSpec;
+import dev.troupe.parallel.DataShare;
 import dev.troupe.parallel.IndexRange;
+import dev.troupe.parallel.TensorGroup;
 import java.util.ArrayList;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -18,8 +20,8 @@ import java.util.stream.Stream;
  * order of the layers. So an optimizer updates two ranges of a bucket: with decay and without. An optimizer that updates the
  * hidden matrices one by one has two ranges after them.
  *
- * <p>If ranks divide a buffer, each has the same number of consecutive elements of every bucket, regardless of parameters. A
- * rank's share is the sequence of its parts of all buckets.
+ * <p>If ranks divide a buffer, each holder of a bucket's parameters has the same number of consecutive elements of it,
+ * regardless of parameters. A rank's share is the sequence of its parts of all buckets.
  */
 public final class BufferLayout {
     /**
@@ -28,7 +30,6 @@ public final class BufferLayout {
      */
     public static final int ALIGNMENT = 64;
 
-    private final int shareCount;
     private final List<Bucket> buckets;
     private final Map<Parameter, Long> starts = new IdentityHashMap<>();
     private final Map<Parameter, Bucket> bucketOf = new IdentityHashMap<>();
@@ -38,10 +39,22 @@ public final class BufferLayout {
      *
      * @param parameters in the order of their places
      * @param end the element after its last; the size is divisible into equal shares
+     * @param holders the ranks with the same parameters, from this rank's side
+     * @param inShare the first element of this rank's part, in its share
      */
-    record Bucket(List<Parameter> parameters, long first, long matricesEnd, long decayingEnd, long end) {
+    record Bucket(List<Parameter> parameters, long first, long matricesEnd, long decayingEnd, long end,
+            TensorGroup holders, long inShare) {
         long elementCount() {
             return end - first;
+        }
+
+        long shareElementCount() {
+            return elementCount() / holders.size();
+        }
+
+        /** Returns this rank's part. */
+        Piece share() {
+            return new Piece(first + holders.rank() * shareElementCount(), inShare, shareElementCount());
         }
     }
 
@@ -61,41 +74,43 @@ public final class BufferLayout {
      * @param ordered the parameters in the order of the layers
      */
     BufferLayout(List<Parameter> ordered) {
-        this(List.of(ordered), 1);
+        this(List.of(ordered), DataShare.ALL);
     }
 
     /**
      * Creates a layout of buckets.
      *
-     * @param ordered the parameters of each bucket, in the order of the layers; empty buckets are left out, unless all are
-     *     empty
-     * @param shareCount the number of ranks that divide the buffer
+     * @param ordered the parameters of each bucket, of one group, in the order of the layers; empty buckets are left out,
+     *     unless all are empty
+     * @param data the ranks that divide the buffer
      */
-    BufferLayout(List<List<Parameter>> ordered, int shareCount) {
-        this.shareCount = shareCount;
+    BufferLayout(List<List<Parameter>> ordered, DataShare data) {
         List<Bucket> placed = new ArrayList<>();
         long next = 0;
+        long inShare = 0;
         for (List<Parameter> parameters : ordered) {
             if (!parameters.isEmpty()) {
-                placed.add(place(parameters, next));
+                placed.add(place(parameters, data.holders(parameters.getFirst().group()), next, inShare));
                 next = placed.getLast().end();
+                inShare += placed.getLast().shareElementCount();
             }
         }
         if (placed.isEmpty()) {
-            placed.add(place(List.of(), 0)); // a tensor has at least one element
+            placed.add(place(List.of(), data.group(), 0, 0)); // a tensor has at least one element
         }
         buckets = List.copyOf(placed);
         buckets.forEach(bucket -> bucket.parameters().forEach(parameter -> bucketOf.put(parameter, bucket)));
     }
 
-    private Bucket place(List<Parameter> ordered, long from) {
+    private Bucket place(List<Parameter> ordered, TensorGroup holders, long from, long inShare) {
         List<Parameter> placed = new ArrayList<>();
         long matricesEnd = place(from, ordered, placed, ParameterSpec::isHiddenMatrix);
         long decayingEnd = place(matricesEnd, ordered, placed, spec -> spec.decays() && !spec.isHiddenMatrix());
         long end = place(decayingEnd, ordered, placed, spec -> !spec.decays());
-        long unit = (long) ALIGNMENT * shareCount;
+        long unit = (long) ALIGNMENT * holders.size();
         long units = Math.max(1, Math.ceilDiv(end - from, unit));
-        return new Bucket(List.copyOf(placed), from, matricesEnd, decayingEnd, from + units * unit);
+        return new Bucket(List.copyOf(placed), from, matricesEnd, decayingEnd, from + units * unit, holders,
+                inShare);
     }
 
     /** Places the parameters that the predicate accepts, and returns the element after the last. */
@@ -133,37 +148,39 @@ public final class BufferLayout {
     }
 
     long shareElementCount() {
-        return elementCount() / shareCount;
+        Bucket last = buckets.getLast();
+        return last.inShare() + last.shareElementCount();
     }
 
     Piece whole(Bucket bucket) {
         return piece(bucket.first(), bucket.end());
     }
 
-    Piece shareOf(Bucket bucket, int rank) {
-        long count = bucket.elementCount() / shareCount;
-        return new Piece(bucket.first() + rank * count, bucket.first() / shareCount, count);
-    }
-
-    /** Returns the share of a rank in a parameter; may be empty. */
-    Optional<Piece> shareOf(Parameter parameter, int rank) {
+    /** Returns this rank's share of a parameter; may be empty. */
+    Optional<Piece> shareOf(Parameter parameter) {
         long first = start(parameter);
-        return shareOf(bucketOf(parameter), rank, first, first + parameter.shape().elementCount());
+        return shareOf(bucketOf(parameter), first, first + parameter.shape().elementCount());
     }
 
     /**
-     * Returns a rank's part of a parameter in a buffer of this layout, under a name; empty if it has none.
+     * Returns this rank's part of a parameter in a buffer of this layout, under a name; empty if it has none.
      *
      * @param isCopy whether another rank with the same microbatches has and writes it too
      */
-    Optional<StateTensor> held(String name, Parameter parameter, FlatBuffer buffer, int rank, boolean isCopy) {
+    Optional<StateTensor> held(String name, Parameter parameter, FlatBuffer buffer, boolean isCopy) {
         return switch (buffer.extent()) {
             case ALL -> Optional.of(new StateTensor(name,
-                    buffer.part(runOf(parameter).piece(), parameter.shape()), parameter.slice(), isCopy || rank > 0));
-            case SHARE_IN_PLACE, SHARE -> shareOf(parameter, rank)
+                    buffer.part(runOf(parameter).piece(), parameter.shape()), parameter.slice(),
+                    isCopy || isCopy(parameter)));
+            case SHARE_IN_PLACE, SHARE -> shareOf(parameter)
                     .map(piece -> new StateTensor(name, buffer.part(piece, shapeOf(piece, parameter)),
                             parameter.slice().part(elementsOf(piece, parameter)), isCopy));
         };
+    }
+
+    /** Returns whether another rank with the same parameter writes what this one has of it, if each has all of it. */
+    boolean isCopy(Parameter parameter) {
+        return bucketOf(parameter).holders().rank() > 0;
     }
 
     /**
@@ -199,19 +216,19 @@ public final class BufferLayout {
         return new Piece(first, first, end - first);
     }
 
-    /** Returns the part of a rank's share that an optimizer updates. */
-    List<Run> runs(int rank) {
+    /** Returns the part of this rank's share that an optimizer updates. */
+    List<Run> runsOfShare() {
         return buckets.stream()
                 .flatMap(bucket -> Stream.concat(
-                        shareOf(bucket, rank, bucket.first(), bucket.decayingEnd()).stream()
+                        shareOf(bucket, bucket.first(), bucket.decayingEnd()).stream()
                                 .map(piece -> new Run(true, piece)),
-                        shareOf(bucket, rank, bucket.decayingEnd(), bucket.end()).stream()
+                        shareOf(bucket, bucket.decayingEnd(), bucket.end()).stream()
                                 .map(piece -> new Run(false, piece))))
                 .toList();
     }
 
-    private Optional<Piece> shareOf(Bucket bucket, int rank, long from, long to) {
-        Piece own = shareOf(bucket, rank);
+    private static Optional<Piece> shareOf(Bucket bucket, long from, long to) {
+        Piece own = bucket.share();
         long first = Math.max(from, own.first());
         long end = Math.min(to, own.first() + own.count());
         return first < end

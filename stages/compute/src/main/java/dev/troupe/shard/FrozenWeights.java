@@ -18,7 +18,6 @@ import java.util.Optional;
  */
 final class FrozenWeights implements AutoCloseable {
     private final Engine engine;
-    private final DataShare data;
     private final List<Parameter> parameters;
     private final BufferLayout layout;
     /** Null if nothing is frozen. */
@@ -29,11 +28,10 @@ final class FrozenWeights implements AutoCloseable {
     /** Allocates the weights of these parameters, as zeros. */
     FrozenWeights(Engine engine, StageParameters layers, DataShare data) {
         this.engine = engine;
-        this.data = data;
         this.parameters = layers.frozen();
         boolean isSharedOut = data.shares(Zero.WEIGHTS);
         this.layout = isSharedOut
-                ? new BufferLayout(layers.frozenBuckets(), data.group().size())
+                ? new BufferLayout(layers.frozenBuckets(), data)
                 : new BufferLayout(parameters);
         if (parameters.isEmpty()) {
             weights = null;
@@ -68,7 +66,7 @@ final class FrozenWeights implements AutoCloseable {
         if (weights == null) {
             return;
         }
-        parameters.forEach(parameter -> layout.held(parameter.name(), parameter, weights, data.group().rank(), false)
+        parameters.forEach(parameter -> layout.held(parameter.name(), parameter, weights, false)
                 .ifPresent(held -> held.load(engine, source)));
         if (computeWeights != null) {
             engine.cast(weights.tensor(), computeWeights);

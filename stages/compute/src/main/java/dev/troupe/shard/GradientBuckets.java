@@ -3,6 +3,7 @@ package dev.troupe.shard;
 import dev.troupe.engine.Tensor;
 import dev.troupe.layer.Parameter;
 import dev.troupe.parallel.DataShare;
+import dev.troupe.parallel.TensorGroup;
 import dev.troupe.shard.BufferLayout.Bucket;
 import java.util.ArrayList;
 import java.util.BitSet;
@@ -17,7 +18,6 @@ import java.util.function.IntSupplier;
  * <p>Thread rule: the stage's thread. Until {@link #addUpRest} has returned, the group belongs to the other thread.
  */
 final class GradientBuckets {
-    private final DataShare data;
     private final OwnShareGradients ownShares;
     private final SideWork aside;
     private final IntSupplier sumInUse;
@@ -31,8 +31,8 @@ final class GradientBuckets {
     private record Layer(List<Parameter> parameters, List<List<Exchange>> buckets) {
     }
 
-    /** A bucket, and this rank's part of it; null if every rank keeps all of the sum. */
-    private record Exchange(Tensor whole, Tensor share) {
+    /** A bucket, and this rank's part of it; null if every rank keeps all of the sum. Its holders are several. */
+    private record Exchange(TensorGroup holders, Tensor whole, Tensor share) {
     }
 
     /**
@@ -43,7 +43,6 @@ final class GradientBuckets {
      */
     GradientBuckets(BufferLayout layout, DataShare data, List<FlatBuffer> sums, IntSupplier sumInUse,
             List<List<Parameter>> finalWithLayers, OwnShareGradients ownShares) {
-        this.data = data;
         this.sumInUse = sumInUse;
         this.ownShares = ownShares;
         this.aside = new SideWork(data.aside());
@@ -60,13 +59,15 @@ final class GradientBuckets {
 
     private List<List<Exchange>> exchanges(BufferLayout layout, List<FlatBuffer> sums, List<Bucket> buckets) {
         return sums.stream()
-                .map(sum -> buckets.stream().map(bucket -> exchange(layout, sum, bucket)).toList()).toList();
+                .map(sum -> buckets.stream().filter(bucket -> bucket.holders().size() > 1)
+                        .map(bucket -> exchange(layout, sum, bucket)).toList())
+                .toList();
     }
 
-    private Exchange exchange(BufferLayout layout, FlatBuffer gradients, Bucket bucket) {
-        return new Exchange(gradients.part(layout.whole(bucket)), switch (gradients.extent()) {
+    private static Exchange exchange(BufferLayout layout, FlatBuffer gradients, Bucket bucket) {
+        return new Exchange(bucket.holders(), gradients.part(layout.whole(bucket)), switch (gradients.extent()) {
             case ALL -> null;
-            case SHARE_IN_PLACE -> gradients.part(layout.shareOf(bucket, data.group().rank()));
+            case SHARE_IN_PLACE -> gradients.part(bucket.share());
             case SHARE -> throw new IllegalArgumentException("gradients that are shared out are sums already");
         });
     }
@@ -111,9 +112,9 @@ final class GradientBuckets {
 
     private void addUp(Exchange bucket) {
         if (bucket.share() == null) {
-            data.group().allReduce(bucket.whole());
+            bucket.holders().allReduce(bucket.whole());
         } else {
-            data.group().reduceScatter(bucket.whole(), bucket.share());
+            bucket.holders().reduceScatter(bucket.whole(), bucket.share());
         }
     }
 }

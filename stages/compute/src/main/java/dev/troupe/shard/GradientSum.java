@@ -25,20 +25,16 @@ record GradientSum(FlatBuffer buffer, Tensor secondUse, Map<Parameter, Tensor> r
         }
     }
 
-    /**
-     * Creates a sum of these parameters' gradients.
-     *
-     * @param rank this rank's place among the ranks with the same weights
-     */
+    /** Creates a sum of these parameters' gradients. */
     static GradientSum of(Engine engine, BufferLayout layout, FlatBuffer buffer, Tensor secondUse,
-            List<Parameter> parameters, int rank) {
+            List<Parameter> parameters) {
         Map<Parameter, Tensor> ranges = new IdentityHashMap<>();
         Map<Parameter, Tensor> shares = new IdentityHashMap<>();
         for (Parameter parameter : parameters) {
             if (buffer.extent() != FlatBuffer.Extent.SHARE) {
                 ranges.put(parameter, engine.range(buffer.tensor(), layout.start(parameter), parameter.shape()));
             }
-            layout.shareOf(parameter, rank).ifPresent(
+            layout.shareOf(parameter).ifPresent(
                     piece -> shares.put(parameter, buffer.part(piece, BufferLayout.shapeOf(piece, parameter))));
         }
         return new GradientSum(buffer, secondUse, ranges, shares);

@@ -15,12 +15,11 @@ import java.util.List;
  */
 final class LayerGradients {
     private final Engine engine;
-    private final TensorGroup holders;
     private final Tensor buffer;
     private final List<List<Exchange>> ofLayers = new ArrayList<>();
 
     /** A bucket, this rank's part of it, and the place of its sum. */
-    private record Exchange(Tensor whole, Tensor share, Tensor sum) {
+    private record Exchange(TensorGroup holders, Tensor whole, Tensor share, Tensor sum) {
     }
 
     /**
@@ -29,10 +28,8 @@ final class LayerGradients {
      * @param sums this rank's share of all gradients
      * @param buffer large enough for any of the layers, zero
      */
-    LayerGradients(Engine engine, BufferLayout layout, TensorGroup holders, FlatBuffer sums, List<LayerRoom> rooms,
-            Tensor buffer) {
+    LayerGradients(Engine engine, FlatBuffer sums, List<LayerRoom> rooms, Tensor buffer) {
         this.engine = engine;
-        this.holders = holders;
         this.buffer = buffer;
         for (LayerRoom room : rooms) {
             for (int i = 0; i < room.parameters().size(); i++) {
@@ -40,8 +37,8 @@ final class LayerGradients {
                 room.parameters().get(i).placeGradient(engine.range(buffer, position.first(), position.shape()));
             }
             ofLayers.add(room.places().stream().map(place -> {
-                Piece own = layout.shareOf(place.bucket(), holders.rank());
-                return new Exchange(range(place.first(), place.bucket().elementCount()),
+                Piece own = place.bucket().share();
+                return new Exchange(place.bucket().holders(), range(place.first(), place.bucket().elementCount()),
                         range(place.first() + own.first() - place.bucket().first(), own.count()), sums.part(own));
             }).toList());
         }
@@ -54,7 +51,9 @@ final class LayerGradients {
     /** Adds the gradients of a layer to the shares, after a microbatch's backward for its weights. */
     void addUp(int layer) {
         for (Exchange exchange : ofLayers.get(layer)) {
-            holders.reduceScatter(exchange.whole, exchange.share);
+            if (exchange.holders.size() > 1) {
+                exchange.holders.reduceScatter(exchange.whole, exchange.share);
+            }
             engine.add(exchange.sum, exchange.share, exchange.sum);
             engine.fill(exchange.whole, 0);
         }

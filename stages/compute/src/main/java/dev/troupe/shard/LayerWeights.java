@@ -4,6 +4,7 @@ import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import dev.troupe.parallel.DataShare;
+import dev.troupe.parallel.TensorGroup;
 import dev.troupe.shard.BufferLayout.Piece;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -22,7 +23,6 @@ final class LayerWeights {
     static final int SLOTS = 2;
 
     private final Engine engine;
-    private final DataShare data;
     private final List<WeightShare> shares;
     private final List<LayerRoom> rooms;
     private final List<Slot> slots = new ArrayList<>();
@@ -50,8 +50,11 @@ final class LayerWeights {
     private record Ranges(List<Tensor> weights, List<Tensor> computeWeights, Tensor gathered, Tensor rounded) {
     }
 
-    /** A rank's share of a bucket, and the place of the whole bucket. */
-    private record Gather(Tensor share, Tensor whole) {
+    /** A rank's share of a bucket, and the place of the whole bucket; equal in size if the rank is its only holder. */
+    private record Gather(TensorGroup holders, Tensor share, Tensor whole) {
+        boolean isExchange() {
+            return holders.size() > 1;
+        }
     }
 
     /**
@@ -64,7 +67,6 @@ final class LayerWeights {
     LayerWeights(Engine engine, DataShare data, List<WeightShare> shares, List<LayerRoom> rooms,
             List<Tensor> buffers, List<Tensor> computeWeights) {
         this.engine = engine;
-        this.data = data;
         this.shares = List.copyOf(shares);
         this.rooms = List.copyOf(rooms);
         this.aside = new SideWork(data.aside());
@@ -119,7 +121,8 @@ final class LayerWeights {
         }
         slot.layer = layer;
         List<Gather> gathers = slot.gathers.computeIfAbsent(layer, key -> gathersOf(slot, rooms.get(layer)));
-        aside.begin(() -> gathers.forEach(gather -> data.group().allGather(gather.share, gather.whole)));
+        aside.begin(() -> gathers.stream().filter(Gather::isExchange)
+                .forEach(gather -> gather.holders.allGather(gather.share, gather.whole)));
         return slot;
     }
 
@@ -135,14 +138,16 @@ final class LayerWeights {
     private List<Gather> gathersOf(Slot slot, LayerRoom room) {
         return room.places().stream().map(place -> {
             WeightShare share = shares.get(place.layout());
-            Piece own = share.layout().shareOf(place.bucket(), data.group().rank());
-            return new Gather(share.own().part(own), engine.range(slot.buffer, place.first(),
+            Piece own = place.bucket().share();
+            return new Gather(place.bucket().holders(), share.own().part(own), engine.range(slot.buffer, place.first(),
                     Shape.row(place.bucket().elementCount())));
         }).toList();
     }
 
     private void place(Slot slot) {
         LayerRoom room = rooms.get(slot.layer);
+        slot.gathers.get(slot.layer).stream().filter(gather -> !gather.isExchange())
+                .forEach(gather -> engine.copy(gather.share, gather.whole));
         Ranges ranges = slot.ranges.computeIfAbsent(room.form(), form -> rangesOf(slot, room));
         if (slot.computeWeights != slot.buffer) {
             engine.cast(ranges.gathered, ranges.rounded);

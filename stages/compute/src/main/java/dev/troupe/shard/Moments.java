@@ -35,16 +35,15 @@ public final class Moments {
      * @param isCopy whether another rank with the same microbatches has and writes it too
      */
     public Optional<StateTensor> held(String name, Parameter parameter, boolean isCopy) {
-        int rank = data.group().rank();
         boolean isShared = data.shares(Zero.OPTIMIZER);
         Optional<Piece> own = isShared
-                ? layout.shareOf(parameter, rank)
+                ? layout.shareOf(parameter)
                 : Optional.of(layout.runOf(parameter).piece());
         return own.filter(run::holds)
                 .map(piece -> new StateTensor(name,
                         engine.range(tensor, piece.first() - run.piece().first(),
                                 BufferLayout.shapeOf(piece, parameter)),
                         isShared ? parameter.slice().part(layout.elementsOf(piece, parameter)) : parameter.slice(),
-                        isCopy || !isShared && rank > 0));
+                        isCopy || !isShared && layout.isCopy(parameter)));
     }
 }

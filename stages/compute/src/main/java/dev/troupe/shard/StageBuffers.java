@@ -45,7 +45,7 @@ public final class StageBuffers implements AutoCloseable {
     private long workingGradientBytes;
 
     /** A bucket of a buffer, and this rank's share of it. */
-    private record Exchanged(Tensor whole, Tensor share) {
+    private record Exchanged(TensorGroup holders, Tensor whole, Tensor share) {
     }
 
     /**
@@ -71,8 +71,7 @@ public final class StageBuffers implements AutoCloseable {
         List<Parameter> parameters = layers.all();
         this.frozen = new FrozenWeights(engine, layers, data);
         boolean sharesGradients = data.shares(Zero.GRADIENTS);
-        this.layout = new BufferLayout(data.group().size() > 1 ? layers.buckets() : List.of(parameters),
-                data.group().size());
+        this.layout = new BufferLayout(data.group().size() > 1 ? layers.buckets() : List.of(parameters), data);
         Extent weightExtent = data.shares(Zero.WEIGHTS) ? Extent.SHARE : Extent.ALL;
         List<WeightVersion> copies = Stream.generate(() -> version(weightExtent, parameters))
                 .limit(overlap.weightVersions()).toList();
@@ -109,7 +108,7 @@ public final class StageBuffers implements AutoCloseable {
         Tensor secondUse = !data.shares(Zero.GRADIENTS) && layers.secondUse() != null
                 ? own(engine.parameterType(), layers.secondUse().shape())
                 : null;
-        return GradientSum.of(engine, layout, buffer, secondUse, parameters, data.group().rank());
+        return GradientSum.of(engine, layout, buffer, secondUse, parameters);
     }
 
     /** Makes layers read weights of this age in updates, and add gradients to the sum of this index. */
@@ -143,7 +142,7 @@ public final class StageBuffers implements AutoCloseable {
         Tensor working = own(engine.parameterType(), largest(rooms));
         workingGradientBytes = working.byteCount();
         return new LayerShares(data.shares(Zero.WEIGHTS) ? layerWeights() : null,
-                new LayerGradients(engine, layout, data.group(), gradients(), rooms, working), null,
+                new LayerGradients(engine, gradients(), rooms, working), null,
                 layers.firstReadsBackwards());
     }
 
@@ -170,9 +169,9 @@ public final class StageBuffers implements AutoCloseable {
     }
 
     private List<Exchanged> exchanged(FlatBuffer buffer) {
-        return layout.buckets().stream()
-                .map(bucket -> new Exchanged(buffer.part(layout.whole(bucket)),
-                        buffer.part(layout.shareOf(bucket, data.group().rank()))))
+        return layout.buckets().stream().filter(bucket -> bucket.holders().size() > 1)
+                .map(bucket -> new Exchanged(bucket.holders(), buffer.part(layout.whole(bucket)),
+                        buffer.part(bucket.share())))
                 .toList();
     }
 
@@ -237,7 +236,7 @@ public final class StageBuffers implements AutoCloseable {
 
     /** Returns the ranges that an optimizer updates on this rank, without the {@link #matrices} if {@code matricesApart}. */
     public List<BufferLayout.Run> runs(boolean matricesApart) {
-        return data.shares(Zero.OPTIMIZER) ? layout.runs(data.group().rank()) : layout.runs(matricesApart);
+        return data.shares(Zero.OPTIMIZER) ? layout.runsOfShare() : layout.runs(matricesApart);
     }
 
     public List<Parameter> matrices() {
@@ -254,7 +253,7 @@ public final class StageBuffers implements AutoCloseable {
      * @param isCopy whether another rank with the same microbatches has and writes it too
      */
     public Optional<StateTensor> held(String name, Parameter parameter, FlatBuffer buffer, boolean isCopy) {
-        return layout.held(name, parameter, buffer, data.group().rank(), isCopy);
+        return layout.held(name, parameter, buffer, isCopy);
     }
 
     /** Returns this rank's share of a parameter's gradient, for common measurements of the ranks; empty if it has none. */
@@ -287,7 +286,7 @@ public final class StageBuffers implements AutoCloseable {
      */
     public Tensor exchangedGradient(Parameter table) {
         return gradients().extent() == Extent.SHARE
-                ? gradients().part(layout.shareOf(layout.bucketOf(table), data.group().rank()))
+                ? gradients().part(layout.bucketOf(table).share())
                 : table.gradient();
     }
 
@@ -313,7 +312,7 @@ public final class StageBuffers implements AutoCloseable {
     /** Gathers the weights that other ranks updated; with ZeRO-3, the weights that are read first. */
     public void unshard() {
         if (!exchangedWeights.isEmpty()) {
-            exchangedWeights.forEach(bucket -> data.group().allGather(bucket.share, bucket.whole));
+            exchangedWeights.forEach(bucket -> bucket.holders.allGather(bucket.share, bucket.whole));
             versions.newest().changed();
         }
         layerShares.beginStep();

@@ -3,6 +3,7 @@ package dev.troupe.shard;
 import dev.troupe.layer.Layer;
 import dev.troupe.layer.Parameter;
 import dev.troupe.model.spec.ParameterSpec;
+import dev.troupe.parallel.ParameterGroup;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
@@ -47,15 +48,11 @@ public final class StageParameters {
         return owned.stream().flatMap(List::stream).toList();
     }
 
-    /** Returns the parameters that a layer, counted from the stage's first, is the first to use. */
-    public List<Parameter> owned(int layer) {
-        return owned.get(layer);
-    }
-
     /**
      * Returns the parameters of the stage in groups that are sent together if several ranks hold them. A group is a layer
-     * without vocabulary tables. A tied table is exchanged between stages by itself. A table that a tensor-parallel group
-     * divides unevenly would make the ranks' shares of their common parameters unequal.
+     * without vocabulary tables, or its experts if other ranks hold these. A tied table is exchanged between stages by
+     * itself. A table that a tensor-parallel group divides unevenly would make the ranks' shares of their common parameters
+     * unequal.
      */
     List<List<Parameter>> buckets() {
         return buckets(owned);
@@ -66,7 +63,10 @@ public final class StageParameters {
         for (List<Parameter> ofLayer : ofLayers) {
             ofLayer.stream().filter(parameter -> parameter.spec().isVocabularyTable()).map(List::of)
                     .forEach(buckets::add);
-            buckets.add(ofLayer.stream().filter(parameter -> !parameter.spec().isVocabularyTable()).toList());
+            for (ParameterGroup group : ParameterGroup.values()) {
+                buckets.add(ofLayer.stream().filter(
+                        parameter -> !parameter.spec().isVocabularyTable() && parameter.group() == group).toList());
+            }
         }
         return buckets;
     }

@@ -67,7 +67,7 @@ public final class Stage implements AutoCloseable {
         ModelSpec model = partition.model();
         this.pool = new TensorPool(engine);
         LayerContext context = new LayerContext(engine, pool, model.size(Axis.HIDDEN), settings.microbatchSize(),
-                settings.sequenceLength(), settings.microbatchesPerStep(), share);
+                settings.sequenceLength(), settings.microbatchesPerStep(), share, data.experts());
         this.group = share.group();
         this.holders = data.group();
         this.stack = StageLayers.of(context, model, layers);

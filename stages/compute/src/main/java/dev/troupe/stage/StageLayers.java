@@ -13,6 +13,7 @@ import dev.troupe.layer.Tape;
 import dev.troupe.model.LayerSpec;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.SharedParameter;
+import dev.troupe.model.spec.ParameterSpec;
 import dev.troupe.parallel.TensorGroup;
 import dev.troupe.partition.LayerRange;
 import dev.troupe.shard.LayerShares;
@@ -21,9 +22,12 @@ import dev.troupe.shard.StageParameters;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
-import java.util.stream.IntStream;
+import java.util.Set;
 
 /** The layers of a stage in order, with the ends of the model if they are here. */
 public final class StageLayers {
@@ -35,6 +39,8 @@ public final class StageLayers {
     private final TiedEnd tiedEnd;
     private final StageParameters parameters;
     private final List<List<Parameter>> trained;
+    /** For each layer the trained parameters of all ranks that hold the stage, each once on the stage, by name. */
+    private final List<List<String>> measured;
 
     /** The place of a layer's squared sums: a block of the model, and the number of its parameters on earlier stages. */
     private record SumPlace(int block, int part) {
@@ -50,6 +56,7 @@ public final class StageLayers {
         this.parameters = new StageParameters(layers,
                 model.sharedInTraining().stream().map(SharedParameter::parameter).toList());
         this.trained = parameters.used();
+        this.measured = measured(model, ranges);
     }
 
     /** Builds these layers of the model, both halves of a block as one; their parameters have no memory yet. */
@@ -73,6 +80,13 @@ public final class StageLayers {
             }
         }
         return new StageLayers(List.copyOf(layers), List.copyOf(ranges), List.copyOf(sumPlaces), model);
+    }
+
+    private static List<List<String>> measured(ModelSpec model, List<LayerRange> ranges) {
+        Set<String> known = new HashSet<>();
+        return ranges.stream().map(range -> range.of(model).stream().flatMap(layer -> layer.parameters().stream())
+                .filter(spec -> spec.isTrained() && known.add(spec.name())).map(ParameterSpec::name).toList())
+                .toList();
     }
 
     private static int parametersBefore(ModelSpec model, int number) {
@@ -141,8 +155,8 @@ public final class StageLayers {
     }
 
     /**
-     * Reports the sums of whole tensors. The ranks of the group add their parts, and one counts the common parts; each rank
-     * with the same weights measures a share.
+     * Reports the sums of whole tensors. The ranks of the group add their parts, and one counts the common parts; each
+     * data-parallel rank measures a share of each parameter that it holds.
      *
      * @param onEngine room for a sum of each parameter
      */
@@ -153,7 +167,7 @@ public final class StageLayers {
         holders.allReduce(ofParameters);
         int next = 0;
         for (int layer = 0; layer < layers.size(); layer++) {
-            int end = next + parameters.owned(layer).size();
+            int end = next + measured.get(layer).size();
             addSums(sums, sumPlaces.get(layer), Arrays.copyOfRange(ofParameters, next, end));
             next = end;
         }
@@ -177,7 +191,9 @@ public final class StageLayers {
         if (!counted.isEmpty()) {
             onEngine.read();
         }
-        return IntStream.range(0, all.size()).mapToDouble(i -> counted.get(i) ? onEngine.get(i) : 0).toArray();
+        Map<String, Double> sums = new HashMap<>();
+        counted.stream().forEach(i -> sums.put(all.get(i).name(), onEngine.get(i)));
+        return measured.stream().flatMap(List::stream).mapToDouble(name -> sums.getOrDefault(name, 0.0)).toArray();
     }
 
     /**

@@ -94,6 +94,10 @@ class GradientBucketsTest {
         @Override
         public void allGather(Tensor slice, Tensor whole) {
         }
+
+        @Override
+        public void allToAll(Tensor source, int[][] rows, Tensor target) {
+        }
     }
 
     private static Witness witness(Engine engine, Zero zero) {

@@ -8,6 +8,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.CyclicBarrier;
@@ -21,7 +22,7 @@ public final class InMemoryGroup {
 
     /** The kind of an operation. */
     public enum Operation {
-        ALL_REDUCE, ALL_REDUCE_MAX, REDUCE_SCATTER, ALL_GATHER;
+        ALL_REDUCE, ALL_REDUCE_MAX, REDUCE_SCATTER, ALL_GATHER, ALL_TO_ALL;
 
         /**
          * Returns how often the whole passes from each member to its neighbour on a ring, but for one part of {@code size}.
@@ -29,7 +30,7 @@ public final class InMemoryGroup {
         public int turns() {
             return switch (this) {
                 case ALL_REDUCE, ALL_REDUCE_MAX -> 2;
-                case REDUCE_SCATTER, ALL_GATHER -> 1;
+                case REDUCE_SCATTER, ALL_GATHER, ALL_TO_ALL -> 1;
             };
         }
     }
@@ -113,6 +114,26 @@ public final class InMemoryGroup {
             double[] all = new double[Math.toIntExact(whole.shape().elementCount())];
             System.arraycopy(own, 0, all, rank * own.length, own.length);
             write(combined(Operation.ALL_GATHER, all, Double::sum), 0, whole);
+        }
+
+        @Override
+        public void allToAll(Tensor source, int[][] rows, Tensor target) {
+            int width = Math.toIntExact(target.shape().elementCount() / target.shape().size(0));
+            given[rank] = HostCopies.read(engine, source);
+            meet();
+            double[] taken = new double[Math.toIntExact(target.shape().elementCount())];
+            Arrays.fill(taken, Double.NaN); // nobody may count on further rows
+            int next = 0;
+            for (int from = 0; from < size; from++) {
+                int first = Arrays.stream(rows[from], 0, rank).sum() * width;
+                System.arraycopy(given[from], first, taken, next, rows[from][rank] * width);
+                next += rows[from][rank] * width;
+            }
+            if (rank == 0) {
+                calls.add(new Call(Operation.ALL_TO_ALL, next));
+            }
+            meet();
+            write(taken, 0, target);
         }
 
         private void requireParts(Tensor whole, Tensor slice) {

@@ -5,6 +5,8 @@ import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import dev.troupe.model.spec.ParameterSpec;
+import dev.troupe.parallel.ExpertShare;
+import dev.troupe.parallel.ParameterGroup;
 import dev.troupe.parallel.TensorShare;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -19,6 +21,9 @@ public final class LayerContext {
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final ValueLayout.OfDouble DOUBLE = ValueLayout.JAVA_DOUBLE.withOrder(ByteOrder.LITTLE_ENDIAN);
 
+    /** The number of shapes of an {@link #exchanged} tensor. */
+    public static final int EXCHANGED_SHAPES = 64;
+
     private final Engine engine;
     private final TensorPool pool;
     private final int hidden;
@@ -26,6 +31,7 @@ public final class LayerContext {
     private final int sequenceLength;
     private final int microbatchesPerStep;
     private final TensorShare share;
+    private final ExpertShare experts;
     private final Map<String, Parameter> parameters;
     private final Map<String, Tensor> constants;
 
@@ -37,12 +43,18 @@ public final class LayerContext {
      */
     public LayerContext(Engine engine, TensorPool pool, int hidden, int microbatchSize, int sequenceLength,
             int microbatchesPerStep, TensorShare share) {
-        this(engine, pool, hidden, microbatchSize, sequenceLength, microbatchesPerStep, share, new HashMap<>(),
-                new HashMap<>());
+        this(engine, pool, hidden, microbatchSize, sequenceLength, microbatchesPerStep, share, ExpertShare.ALL);
+    }
+
+    /** As above, on one of the ranks that divide the experts. */
+    public LayerContext(Engine engine, TensorPool pool, int hidden, int microbatchSize, int sequenceLength,
+            int microbatchesPerStep, TensorShare share, ExpertShare experts) {
+        this(engine, pool, hidden, microbatchSize, sequenceLength, microbatchesPerStep, share, experts,
+                new HashMap<>(), new HashMap<>());
     }
 
     private LayerContext(Engine engine, TensorPool pool, int hidden, int microbatchSize, int sequenceLength,
-            int microbatchesPerStep, TensorShare share, Map<String, Parameter> parameters,
+            int microbatchesPerStep, TensorShare share, ExpertShare experts, Map<String, Parameter> parameters,
             Map<String, Tensor> constants) {
         this.engine = engine;
         this.pool = pool;
@@ -51,6 +63,7 @@ public final class LayerContext {
         this.sequenceLength = sequenceLength;
         this.microbatchesPerStep = microbatchesPerStep;
         this.share = share;
+        this.experts = experts;
         this.parameters = parameters;
         this.constants = constants;
     }
@@ -58,7 +71,7 @@ public final class LayerContext {
     /** Returns a context with the same parameters and constants for shorter sequences. */
     public LayerContext ofSequences(int length, TensorPool activations) {
         return new LayerContext(engine, activations, hidden, microbatchSize, length, microbatchesPerStep, share,
-                parameters, constants);
+                experts, parameters, constants);
     }
 
     public Engine engine() {
@@ -91,6 +104,10 @@ public final class LayerContext {
         return share;
     }
 
+    public ExpertShare experts() {
+        return experts;
+    }
+
     /** Returns the rows of the longest activation: N = B T. */
     public int rows() {
         return rows(sequenceLength);
@@ -109,6 +126,18 @@ public final class LayerContext {
     /** Returns the shapes of a one-dimensional tensor with {@code count} numbers for each row of an activation. */
     public TensorPool.Extent perRow(int count) {
         return extent(length -> Shape.of(Math.multiplyExact(rows(length), count)));
+    }
+
+    /**
+     * Returns the shapes of rows from several ranks: the k-th has k sixty-fourths of the most rows, rounded up. So there
+     * are few shapes, whatever the number of rows.
+     *
+     * @param mostOfRow the most rows for each row of one rank's longest activation
+     */
+    public TensorPool.Extent exchanged(int mostOfRow, int width) {
+        int most = Math.multiplyExact(rows(), mostOfRow);
+        return new TensorPool.Extent(EXCHANGED_SHAPES,
+                part -> Shape.of(Math.toIntExact(Math.ceilDiv((long) most * part, EXCHANGED_SHAPES)), width));
     }
 
     /** Returns the shapes of the state that attention of {@code heads} heads keeps. */
@@ -132,12 +161,17 @@ public final class LayerContext {
 
     /** Returns this rank's share of a parameter, or a second use of it if a layer of the stage has it already. */
     public Parameter parameter(ParameterSpec spec) {
-        return parameter(spec, spec.isForOwnHeads() && share.group().size() > 1);
+        return parameter(spec, spec.isForOwnHeads() && share.group().size() > 1, ParameterGroup.COMMON);
+    }
+
+    /** As {@link #parameter}, of one of this rank's experts. */
+    public Parameter expertParameter(ParameterSpec spec) {
+        return parameter(spec, false, experts.divides() ? ParameterGroup.EXPERTS : ParameterGroup.COMMON);
     }
 
     /** As {@link #parameter}, with a gradient from only the rank's rows of the residual stream. */
     Parameter streamParameter(ParameterSpec spec) {
-        return parameter(spec, share.cutsRows());
+        return parameter(spec, share.cutsRows(), ParameterGroup.COMMON);
     }
 
     /**
@@ -169,12 +203,12 @@ public final class LayerContext {
         });
     }
 
-    private Parameter parameter(ParameterSpec spec, boolean ofOwnShare) {
+    private Parameter parameter(ParameterSpec spec, boolean ofOwnShare, ParameterGroup group) {
         Parameter first = parameters.get(spec.name());
         if (first != null) {
             return first.secondUse();
         }
-        Parameter made = Parameter.of(spec, spec.slice(share.group()), ofOwnShare);
+        Parameter made = Parameter.of(spec, spec.slice(share.group()), ofOwnShare, group);
         parameters.put(spec.name(), made);
         return made;
     }

@@ -3,6 +3,7 @@ package dev.troupe.layer;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import dev.troupe.model.spec.ParameterSpec;
+import dev.troupe.parallel.ParameterGroup;
 import dev.troupe.parallel.TensorSlice;
 
 /**
@@ -16,32 +17,40 @@ public final class Parameter {
     private final TensorSlice slice;
     private final Shape shape;
     private final boolean ofOwnShare;
+    private final ParameterGroup group;
     /** The parameter that owns the weights, if this is a second use; null otherwise. */
     private final Parameter first;
     private Tensor weights;
     private Tensor computeWeights;
     private Tensor gradient;
 
-    private Parameter(ParameterSpec spec, TensorSlice slice, boolean ofOwnShare, Parameter first) {
+    private Parameter(ParameterSpec spec, TensorSlice slice, boolean ofOwnShare, ParameterGroup group,
+            Parameter first) {
         this.spec = spec;
         this.slice = slice;
         this.shape = slice.shape();
         this.ofOwnShare = ofOwnShare;
+        this.group = group;
         this.first = first;
     }
 
     /**
-     * Returns a parameter without memory.
+     * Returns a parameter without memory, which every rank of the stage holds.
      *
      * @param ofOwnShare whether the gradient comes from only the rank's own rows of the residual stream, or its own heads
      */
     public static Parameter of(ParameterSpec spec, TensorSlice slice, boolean ofOwnShare) {
-        return new Parameter(spec, slice, ofOwnShare, null);
+        return of(spec, slice, ofOwnShare, ParameterGroup.COMMON);
+    }
+
+    /** As above, for a parameter of a group. */
+    public static Parameter of(ParameterSpec spec, TensorSlice slice, boolean ofOwnShare, ParameterGroup group) {
+        return new Parameter(spec, slice, ofOwnShare, group, null);
     }
 
     /** Returns a second use of these weights, with a gradient of its own if there are gradients. */
     Parameter secondUse() {
-        return new Parameter(spec, slice, ofOwnShare, this);
+        return new Parameter(spec, slice, ofOwnShare, group, this);
     }
 
     /** Returns the parameter that owns the weights: itself, or the first use. */
@@ -83,6 +92,11 @@ public final class Parameter {
     /** Returns whether the gradient is of only this rank's rows or heads, so that the group must sum it. */
     public boolean ofOwnShare() {
         return ofOwnShare;
+    }
+
+    /** Returns the group of parameters with the same holders. */
+    public ParameterGroup group() {
+        return group;
     }
 
     /** Returns the weights for all operations but products. */

@@ -48,4 +48,13 @@ public interface TensorGroup {
      * @param whole [k size x ...]; overwritten. In a group of one it is the same tensor as {@code slice}
      */
     void allGather(Tensor slice, Tensor whole);
+
+    /**
+     * Gives each member its rows of every member's tensor. Tensors of members may have different numbers of rows.
+     *
+     * @param source of any type, this member's rows for members 0, 1, 2 ..., one after another; further rows are not read
+     * @param rows [size][size]: the number of rows from each member to each, equal for all members
+     * @param target overwritten with the rows of members 0, 1, 2 ... for this one; further rows have any content
+     */
+    void allToAll(Tensor source, int[][] rows, Tensor target);
 }

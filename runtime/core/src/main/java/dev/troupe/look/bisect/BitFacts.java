@@ -14,6 +14,7 @@ import java.util.zip.CRC32C;
 
 /** The facts in which two runs must agree to have equal bits ({@code docs/determinism.md}), as text. */
 final class BitFacts {
+    private static final String EXPERT = "parallel.expert";
     private static final String ENGINE = "engine.kind";
     private static final String PRODUCTS = "engine.products";
     private static final String FLOAT32_PRODUCTS = "engine.float32-products";
@@ -36,6 +37,7 @@ final class BitFacts {
         facts.put("training.dropout", Double.toString(training.dropout()));
         facts.put("sequence length", Integer.toString(run.plan().stageSettings().sequenceLength()));
         facts.put("parallel.data", Integer.toString(run.spec().parallel().data()));
+        facts.put(EXPERT, Integer.toString(run.spec().parallel().expert()));
         facts.put("training.gradient-exchange", training.update().gradientExchange().word());
         facts.put("parallel.tensor", Integer.toString(run.spec().parallel().tensor()));
         facts.put("parallel.sequence", Boolean.toString(run.spec().parallel().sequence()));
@@ -52,6 +54,7 @@ final class BitFacts {
                 .filter(engine -> engine.kind().equals(recorded.get(ENGINE))).findFirst()
                 .flatMap(EngineProvider::productLibraries).map(ProductLibraries::own)
                 .orElse(EngineSettings.OWN_PRODUCTS));
+        facts.putIfAbsent(EXPERT, "1");
         facts.putIfAbsent(FLOAT32_PRODUCTS, EngineSpec.Float32Products.EXACT.word());
         return facts;
     }

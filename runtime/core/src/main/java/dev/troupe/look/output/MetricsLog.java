@@ -116,8 +116,11 @@ public final class MetricsLog implements AutoCloseable {
         ObjectNode line = JSON.createObjectNode().put("step", result.step()).put("loss", result.loss())
                 .put("gradient_norm", result.skipped() ? null : (Double) result.gradientNorm())
                 .put("learning_rate", result.learningRate()).put("tokens", tokens).put("step_seconds", stepSeconds);
-        line.putObject("bytes_sent").put("pipeline", result.traffic().pipeline())
+        ObjectNode sent = line.putObject("bytes_sent").put("pipeline", result.traffic().pipeline())
                 .put("tensor", result.traffic().tensor()).put("data", result.traffic().data());
+        if (result.traffic().expert() > 0) {
+            sent.put("expert", result.traffic().expert());
+        }
         line.put("tokens_per_second", tokens / stepSeconds).put("data_epochs", dataEpochs)
                 .put("loss_scale", result.lossScale()).put("skipped", result.skipped());
         if (!Double.isNaN(result.auxiliaryLoss())) {

@@ -8,6 +8,7 @@ import dev.troupe.engine.TooManyElementsException;
 import dev.troupe.engine.provider.WorkClock;
 import dev.troupe.engine.structural.SizingEngine;
 import dev.troupe.parallel.DataShare;
+import dev.troupe.parallel.ExpertShare;
 import dev.troupe.parallel.TensorGroup;
 import dev.troupe.parallel.TensorShare;
 import dev.troupe.plan.SizeChecks;
@@ -55,6 +56,10 @@ final class MemoryWalk implements RankSide, StepWatch, AutoCloseable {
         @Override
         public void allGather(Tensor slice, Tensor whole) {
         }
+
+        @Override
+        public void allToAll(Tensor source, int[][] rows, Tensor target) {
+        }
     }
 
     /** Empty, since no stage reads tokens if nothing is computed. */
@@ -90,8 +95,13 @@ final class MemoryWalk implements RankSide, StepWatch, AutoCloseable {
         this.engine = SizingEngine.like(engine);
         Coordinates at = plan.ranks().coordinates(rank);
         TensorShare share = new TensorShare(new Group(plan.ranks().tensor(), at.tensor()), plan.sharesSequence());
+        int expert = plan.ranks().expert();
+        ExpertShare experts = expert == 1
+                ? ExpertShare.ALL
+                : new ExpertShare(new Group(expert, at.data() % expert),
+                        new Group(plan.ranks().data() / expert, at.data() / expert));
         DataShare data = new DataShare(new Group(plan.ranks().holders(at.pipeline()), at.data()), plan.zero(),
-                Runnable::run);
+                Runnable::run, experts);
         for (int stage : plan.stagesOf(rank)) {
             fitting(stage, "", () -> stages.put(stage,
                     Stage.create(this.engine, plan.partition(), stage, plan.stageSettings(stage), share, data,

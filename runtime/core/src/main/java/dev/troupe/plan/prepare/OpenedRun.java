@@ -5,6 +5,7 @@ import dev.troupe.batch.ValidationBatches;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.spec.TrainingSpec;
 import dev.troupe.model.ModelSpec;
+import dev.troupe.model.spec.Axis;
 import dev.troupe.partition.TensorSharing;
 import dev.troupe.plan.ClusterLimits;
 import dev.troupe.plan.SizeChecks;
@@ -109,11 +110,27 @@ public record OpenedRun(RunRequest request, WholeModel whole, RunData data, Batc
     private static void requireSizes(RunSpec spec, StartingPoint start) {
         SizeChecks.require(spec, start.model(), start.sequenceLength());
         ClusterLimits.require(spec, start.model());
+        requireExperts(spec.parallel().expert(), start.model());
         TensorSharing.refusal(start.model(),
                 Math.multiplyExact(spec.training().microbatchSize(), start.sequenceLength()),
                 spec.parallel().tensor(), spec.parallel().sequence()).ifPresent(refusal -> {
                     throw new UsageException(refusal);
                 });
+    }
+
+    private static void requireExperts(int ranks, ModelSpec model) {
+        if (ranks > 1 && !model.has(Axis.EXPERTS)) {
+            throw new UsageException("parallel.expert = " + ranks
+                    + " ranks divide the experts of a model, but one of the"
+                    + " family " + model.family().name() + " has none: set parallel.expert to 1, or take a family with"
+                    + " experts (docs/experts.md)");
+        }
+        if (ranks > 1 && model.size(Axis.EXPERTS) % ranks != 0) {
+            throw new UsageException("parallel.expert = " + ranks + " ranks cannot divide the "
+                    + model.size(Axis.EXPERTS)
+                    + " experts of a block (model.experts) into equal shares: change one or the"
+                    + " other");
+        }
     }
 
     public RunSpec spec() {

@@ -8,6 +8,7 @@ import dev.troupe.engine.Tensor;
 import dev.troupe.parallel.TensorGroup;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.LongConsumer;
@@ -133,6 +134,19 @@ public final class EngineGroup implements TensorGroup {
         group.allGather(valuesOf(slice, first), all);
         took.accept(System.nanoTime() - start);
         putBack(all, whole);
+    }
+
+    /** Works on host memory, or copies there. */
+    @Override
+    public void allToAll(Tensor source, int[][] rows, Tensor target) {
+        long rowBytes = target.byteCount() / target.shape().size(0);
+        long[][] parts = Arrays.stream(rows)
+                .map(from -> Arrays.stream(from).mapToLong(count -> count * rowBytes).toArray()).toArray(long[][]::new);
+        MemorySegment taken = memoryFor(target, second);
+        long start = System.nanoTime();
+        group.allToAll(valuesOf(source, first), taken, parts);
+        took.accept(System.nanoTime() - start);
+        putBack(taken, target);
     }
 
     /**

@@ -28,7 +28,6 @@ import java.util.stream.IntStream;
  * thread.
  */
 public final class NodeGroups implements RankGroups {
-    private static final List<GroupKind> KINDS = List.of(GroupKind.TENSOR, GroupKind.DATA);
 
     /** The way in which members join a group. */
     private interface Joining {
@@ -78,14 +77,14 @@ public final class NodeGroups implements RankGroups {
         this.driverDirectory = driverDirectory;
         this.connections = connections;
         this.deadline = deadline;
-        this.groupCount = KINDS.stream().mapToInt(kind -> ranks.groups(kind).size()).sum();
+        this.groupCount = ranks.collectiveKinds().stream().mapToInt(kind -> ranks.groups(kind).size()).sum();
         this.local = local(nodes);
     }
 
     private LocalGroups local(NodeMap nodes) {
         Map<GroupKind, Map<Integer, Place>> places = new EnumMap<>(GroupKind.class);
         int number = 0;
-        for (GroupKind kind : KINDS) {
+        for (GroupKind kind : ranks.collectiveKinds()) {
             Map<Integer, Place> ofKind = new HashMap<>();
             for (List<Integer> members : ranks.groups(kind)) {
                 if (members.size() > 1 && members.stream().anyMatch(nodes::isLocal)) {
@@ -136,7 +135,7 @@ public final class NodeGroups implements RankGroups {
     /** As {@link #driverBytes(ParallelLayout, NodeMap, Network)}, only for groups of some places of the pipeline. */
     public static long driverBytes(ParallelLayout ranks, NodeMap nodes, Network network, Set<Integer> places) {
         long streams = 0;
-        for (GroupKind kind : KINDS) {
+        for (GroupKind kind : ranks.collectiveKinds()) {
             for (List<Integer> members : ranks.groups(kind)) {
                 List<Integer> here = members.stream().filter(nodes::isLocal).toList();
                 boolean isAsked = places.contains(ranks.coordinates(members.getFirst()).pipeline());

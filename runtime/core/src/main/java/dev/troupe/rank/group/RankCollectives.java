@@ -5,6 +5,8 @@ import dev.troupe.collective.Reduction;
 import dev.troupe.config.group.GroupKind;
 import dev.troupe.engine.Engine;
 import dev.troupe.parallel.DataShare;
+import dev.troupe.parallel.ExpertShare;
+import dev.troupe.parallel.TensorGroup;
 import dev.troupe.parallel.TensorShare;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.protocol.Incarnation;
@@ -18,6 +20,8 @@ public final class RankCollectives {
     private final Engine engine;
     private final Optional<CollectiveGroup> tensor;
     private final Optional<CollectiveGroup> data;
+    private final Optional<CollectiveGroup> expert;
+    private final Optional<CollectiveGroup> expertData;
     private final ExchangeThread thread;
 
     public RankCollectives(RankGroups groups, Incarnation rank, TrainingPlan plan, Engine engine, Pulse pulse) {
@@ -25,6 +29,9 @@ public final class RankCollectives {
         this.engine = engine;
         this.tensor = join(groups, GroupKind.TENSOR, rank, pulse);
         this.data = join(groups, GroupKind.DATA, rank, pulse);
+        boolean dividesExperts = plan.ranks().expert() > 1;
+        this.expert = dividesExperts ? join(groups, GroupKind.EXPERT, rank, pulse) : Optional.empty();
+        this.expertData = dividesExperts ? join(groups, GroupKind.EXPERT_DATA, rank, pulse) : Optional.empty();
         this.thread = new ExchangeThread(rank.rank());
     }
 
@@ -49,21 +56,39 @@ public final class RankCollectives {
     /** Returns the rank's share of the state that its data-parallel group has in common. */
     public DataShare dataShare() {
         Reduction sum = plan.stageSettings().roundsGradients() ? Reduction.SUM_OF_ROUNDED : Reduction.SUM;
-        return data.map(group -> new DataShare(new EngineGroup(group, engine, sum), plan.zero(), thread))
+        return data.map(
+                group -> new DataShare(new EngineGroup(group, engine, sum), plan.zero(), thread, expertShare(sum)))
                 .orElse(DataShare.ALL);
     }
 
+    private ExpertShare expertShare(Reduction sum) {
+        return expert.map(group -> new ExpertShare(new EngineGroup(group, engine, thread::waited),
+                expertData.<TensorGroup>map(holders -> new EngineGroup(holders, engine, sum))
+                        .orElse(TensorGroup.ALONE)))
+                .orElse(ExpertShare.ALL);
+    }
+
     public long tensorBytesSent() {
-        return tensor.map(CollectiveGroup::bytesSent).orElse(0L);
+        return sent(tensor);
     }
 
     public long dataBytesSent() {
-        return data.map(CollectiveGroup::bytesSent).orElse(0L);
+        return sent(data) + sent(expertData);
+    }
+
+    public long expertBytesSent() {
+        return sent(expert);
+    }
+
+    private static long sent(Optional<CollectiveGroup> group) {
+        return group.map(CollectiveGroup::bytesSent).orElse(0L);
     }
 
     /** Ends the collectives of this rank, and thereby the collectives of the other members. */
     public void leave() {
         tensor.ifPresent(CollectiveGroup::close);
         data.ifPresent(CollectiveGroup::close);
+        expert.ifPresent(CollectiveGroup::close);
+        expertData.ifPresent(CollectiveGroup::close);
     }
 }

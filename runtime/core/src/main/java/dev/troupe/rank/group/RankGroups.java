@@ -11,7 +11,7 @@ public interface RankGroups extends AutoCloseable {
     /**
      * Joins a rank to its group of a kind. It does not wait for other ranks; the first collective does.
      *
-     * @param kind {@link GroupKind#TENSOR} or {@link GroupKind#DATA}
+     * @param kind one of {@link dev.troupe.config.group.ParallelLayout#collectiveKinds}
      * @return the group from the side of the rank; empty if the rank is alone in it
      * @throws CollectiveException if the group cannot be reached, is in a later epoch, or the rank has joined it in this
      *     epoch already

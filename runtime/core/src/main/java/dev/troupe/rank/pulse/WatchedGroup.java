@@ -33,6 +33,11 @@ public record WatchedGroup(CollectiveGroup group, Pulse pulse) implements Collec
     }
 
     @Override
+    public void allToAll(MemorySegment source, MemorySegment target, long[][] parts) {
+        watched(() -> group.allToAll(source, target, parts));
+    }
+
+    @Override
     public void broadcast(MemorySegment values, int root) {
         watched(() -> group.broadcast(values, root));
     }

@@ -7,6 +7,8 @@ import dev.troupe.config.group.GroupKind;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.provider.WorkClock;
 import dev.troupe.parallel.DataShare;
+import dev.troupe.parallel.ExpertShare;
+import dev.troupe.parallel.TensorGroup;
 import dev.troupe.parallel.TensorShare;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.plan.step.StageOps;
@@ -26,14 +28,13 @@ public final class StageAlone implements AutoCloseable {
     public StageAlone(TrainingPlan plan, int rank, int index, Engine engine, WorkClock clock) {
         WarmUpGroups groups = new WarmUpGroups(plan.ranks());
         Optional<CollectiveGroup> tensor = groups.join(GroupKind.TENSOR, rank, 0);
-        Optional<CollectiveGroup> data = groups.join(GroupKind.DATA, rank, 0);
         TensorShare share = tensor.map(group -> new TensorShare(new EngineGroup(group, engine), plan.sharesSequence()))
                 .orElse(TensorShare.ALL);
-        DataShare dataShare = data
-                .map(group -> new DataShare(new EngineGroup(group, engine,
-                        plan.stageSettings().roundsGradients() ? Reduction.SUM_OF_ROUNDED : Reduction.SUM),
-                        plan.zero(), Runnable::run))
-                .orElse(DataShare.ALL);
+        Reduction sum = plan.stageSettings().roundsGradients() ? Reduction.SUM_OF_ROUNDED : Reduction.SUM;
+        ExpertShare experts = new ExpertShare(among(groups, GroupKind.EXPERT, rank, engine, Reduction.SUM),
+                among(groups, GroupKind.EXPERT_DATA, rank, engine, sum));
+        DataShare dataShare = new DataShare(among(groups, GroupKind.DATA, rank, engine, sum), plan.zero(),
+                Runnable::run, experts);
         stage = Stage.create(engine, plan.partition(), index, plan.stageSettings(index), share, dataShare,
                 (_, _, _, _) -> {
                     // Zeros suffice: neither the time of a kernel nor its support depends on its input.
@@ -42,6 +43,11 @@ public final class StageAlone implements AutoCloseable {
                 new Alone(rank, stage, plan.stageSettings().sequenceLength(),
                         new MicrobatchRows(plan.stageSettings().rows(), plan.stageSettings().separatesDocuments())),
                 StepWatch.NONE);
+    }
+
+    private static TensorGroup among(WarmUpGroups groups, GroupKind kind, int rank, Engine engine, Reduction sum) {
+        return groups.join(kind, rank, 0).<TensorGroup>map(group -> new EngineGroup(group, engine, sum))
+                .orElse(TensorGroup.ALONE);
     }
 
     public StageOps ops() {

@@ -2,6 +2,7 @@ package dev.troupe.rank.warmup;
 
 import dev.troupe.collective.Call;
 import dev.troupe.collective.CheckedGroup;
+import dev.troupe.collective.Collective;
 import dev.troupe.collective.CollectiveGroup;
 import dev.troupe.config.group.GroupKind;
 import dev.troupe.config.group.ParallelLayout;
@@ -41,6 +42,11 @@ public record WarmUpGroups(ParallelLayout ranks) implements RankGroups {
         /** Copies the slice of this member to its place in the result. */
         @Override
         protected void perform(Call call, MemorySegment source, MemorySegment target) {
+            if (call.collective() == Collective.ALL_TO_ALL) {
+                MemorySegment.copy(source, call.sourceOffset(member(), member()), target,
+                        call.targetOffset(member(), member()), call.part(member(), member()));
+                return;
+            }
             long slice = Math.min(source.byteSize(), target.byteSize());
             long from = source.byteSize() > slice ? member() * slice : 0;
             long to = target.byteSize() > slice ? member() * slice : 0;

@@ -68,12 +68,12 @@ class OverlappingPassTest {
         measured(first(0), 2, 0x1p32);
         assertEquals(List.of(new RunCommand.Update(new WeightUpdate(2, 0.5, 0x1p-15, 2, false, 32768), ALL)),
                 measured(first(1), 2, 0));
-        machine.on(new RunEvent.Updated(first(0), 0, new Traffic(7, 0, 0)));
+        machine.on(new RunEvent.Updated(first(0), 0, new Traffic(7, 0, 0, 0)));
         var commit = (RunCommand.CommitStep) machine.on(new RunEvent.Updated(first(1), 0, Traffic.NONE)).getFirst();
         assertEquals(List.of(
-                new StepResult(0, 2, Double.POSITIVE_INFINITY, 0.5, 65536, true, new Traffic(2, 0, 0)),
-                new StepResult(1, 3, 1, 0.5, 65536, false, new Traffic(2, 0, 0)),
-                new StepResult(2, 4, 2, 0.5, 32768, false, new Traffic(3, 0, 0))), commit.results());
+                new StepResult(0, 2, Double.POSITIVE_INFINITY, 0.5, 65536, true, new Traffic(2, 0, 0, 0)),
+                new StepResult(1, 3, 1, 0.5, 65536, false, new Traffic(2, 0, 0, 0)),
+                new StepResult(2, 4, 2, 0.5, 32768, false, new Traffic(3, 0, 0, 0))), commit.results());
         assertEquals(3, commit.commit().stepsDone());
         assertEquals(3, machine.stepsDone());
     }

@@ -66,7 +66,7 @@ class RunRecoveryTest {
         assertEquals(List.of(), updated(SURVIVOR, 2));
         WeightUpdate update = new WeightUpdate(0, 0.5, 1, 1, false);
         assertEquals(List.of(CAUGHT_UP, new RunCommand.Update(update, List.of(1))), passDone(AGAIN, FIRST));
-        StepResult result = new StepResult(0, 2, 5, 0.5, 1, false, new Traffic(5, 0, 0));
+        StepResult result = new StepResult(0, 2, 5, 0.5, 1, false, new Traffic(5, 0, 0, 0));
         assertEquals(new RunCommand.CommitStep(result, new Commit(1, LossScale.none(1))),
                 updated(AGAIN, 3).getFirst(), "counted once");
     }
@@ -253,7 +253,7 @@ class RunRecoveryTest {
     }
 
     private List<RunCommand> updated(Incarnation from, int bytes) {
-        return machine.on(new RunEvent.Updated(from, 0, new Traffic(bytes, 0, 0)));
+        return machine.on(new RunEvent.Updated(from, 0, new Traffic(bytes, 0, 0, 0)));
     }
 
     private static RunEvent ready(Incarnation from, int epoch, long pass) {

@@ -272,7 +272,7 @@ final class SimulatedRank {
             case RankCommand.ReportUpdated(long step) -> {
                 long messages = outbox.bytesSent() - toldMessages;
                 toldMessages += messages;
-                tellCoordinator(new RunEvent.Updated(incarnation, step, new Traffic(messages, 0, 0)));
+                tellCoordinator(new RunEvent.Updated(incarnation, step, new Traffic(messages, 0, 0, 0)));
             }
         }
     }

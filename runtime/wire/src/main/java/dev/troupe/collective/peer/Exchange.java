@@ -16,6 +16,9 @@ import java.util.Arrays;
  * <p>The direct way, for two members or few bytes: members send each other all their values, and each reduces all of them.
  * Otherwise a member sends each other member that member's share, segment by segment, reduces its own share, and sends the
  * result to all.
+ *
+ * <p>In an all-to-all a member sends each other member's part, segment by segment, and its call again after the last one. A
+ * member that has read it has read all frames of the others, including those for other members on a common stream.
  */
 final class Exchange {
     /** The most bytes for the direct way, which saves a hop but makes each member compute all sums. */
@@ -32,14 +35,17 @@ final class Exchange {
     private final BlockReduction block;
     /** A part of this member's values after rounding. */
     private final MemorySegment rounded;
-    private final boolean[] hasCalled;
+    /** The calls that each member still has to send. */
+    private final int[] callsLeft;
     private final long[] resultBytesLeft;
     private Call call = new Call();
     private MemorySegment source = MemorySegment.NULL;
     private MemorySegment target = MemorySegment.NULL;
     private long sequence;
     private boolean isDirect;
-    private boolean callIsSent;
+    /** The calls of a member: an all-to-all ends with a second one. */
+    private int calls;
+    private int callsSent;
     /** Whether a part may be partly sent, so that no other frame may be sent before it. */
     private boolean isPartInProgress;
     /**
@@ -68,7 +74,7 @@ final class Exchange {
         this.segmentBytes = ways.mostPayload();
         this.block = new BlockReduction(segmentBytes);
         this.rounded = Arena.ofAuto().allocate(segmentBytes / ROUNDING, LINE_BYTES);
-        this.hasCalled = new boolean[size];
+        this.callsLeft = new int[size];
         this.resultBytesLeft = new long[size];
     }
 
@@ -77,10 +83,11 @@ final class Exchange {
         source = from;
         target = to;
         sequence = number;
-        callIsSent = false;
+        calls = call.collective() == Collective.ALL_TO_ALL ? 2 : 1;
+        callsSent = 0;
         isPartInProgress = false;
-        Arrays.fill(hasCalled, false);
-        hasCalled[member] = true;
+        Arrays.fill(callsLeft, calls);
+        callsLeft[member] = 0;
         Arrays.fill(resultBytesLeft, 0);
         partAt = 0;
         partTo = 0;
@@ -103,11 +110,21 @@ final class Exchange {
                     results(source, 0, bytes, bytes, 0);
                 }
             }
+            case ALL_TO_ALL -> beginAllToAll();
             case BARRIER -> {
             }
             case EXCHANGE -> throw new IllegalStateException("objects do not leave their process");
         }
         resultBytesLeft[member] = 0;
+    }
+
+    private void beginAllToAll() {
+        for (int other = 0; other < size; other++) {
+            resultBytesLeft[other] = call.part(other, member);
+            partEnd = Math.max(partEnd, other == member ? 0 : call.part(member, other));
+        }
+        MemorySegment.copy(source, call.sourceOffset(member, member), target, call.targetOffset(member, member),
+                call.part(member, member));
     }
 
     private void beginReduction(long from, long to) {
@@ -160,9 +177,8 @@ final class Exchange {
     }
 
     private boolean sendOne() {
-        if (!callIsSent) {
-            callIsSent = ways.send(SegmentFrame.Kind.CALL, sequence, call, source, 0, 0, 0, SegmentFrame.FOR_ALL);
-            return callIsSent;
+        if (callsSent == 0) {
+            return sendCall();
         }
         if (resultAt < resultReady && !isPartInProgress) {
             int bytes = segment(resultReady - resultAt);
@@ -172,11 +188,38 @@ final class Exchange {
             return isSent;
         }
         if (partAt >= partEnd) {
-            return false;
+            return callsSent < calls && sendCall();
         }
-        boolean isSent = isDirect ? sendPartToAll() : sendPart();
+        boolean isSent = call.collective() == Collective.ALL_TO_ALL
+                ? sendResult()
+                : isDirect ? sendPartToAll() : sendPart();
         isPartInProgress = !isSent;
         return isSent;
+    }
+
+    private boolean sendCall() {
+        boolean isSent = ways.send(SegmentFrame.Kind.CALL, sequence, call, source, 0, 0, 0, SegmentFrame.FOR_ALL);
+        callsSent += isSent ? 1 : 0;
+        return isSent;
+    }
+
+    /** Sends the next segment of an all-to-all, which needs no reduction, to the next member. */
+    private boolean sendResult() {
+        int bytes = segment(call.part(member, partTo) - partAt);
+        if (partTo != member && bytes > 0 && !ways.send(SegmentFrame.Kind.RESULT, sequence, call, source,
+                call.sourceOffset(member, partTo) + partAt, bytes, call.targetOffset(member, partTo) + partAt,
+                partTo)) {
+            return false;
+        }
+        nextPart();
+        return true;
+    }
+
+    private void nextPart() {
+        if (++partTo == size) {
+            partTo = 0;
+            partAt += segmentBytes;
+        }
     }
 
     private boolean sendPartToAll() {
@@ -206,10 +249,7 @@ final class Exchange {
         if (partTo != member && bytes > 0 && !sendPart(from, bytes, partTo)) {
             return false;
         }
-        if (++partTo == size) {
-            partTo = 0;
-            partAt += segmentBytes;
-        }
+        nextPart();
         return true;
     }
 
@@ -219,7 +259,7 @@ final class Exchange {
 
     /** Returns whether a member's next frame may be taken: its call, the next part of the reduction, or a result. */
     boolean waitsFor(int other) {
-        return !hasCalled[other] || (isReducing() ? reduceNext == other : resultBytesLeft[other] > 0);
+        return callsLeft[other] > 0 || (isReducing() ? reduceNext == other : resultBytesLeft[other] > 0);
     }
 
     private boolean isReducing() {
@@ -228,7 +268,7 @@ final class Exchange {
 
     /** Returns whether all parts are sent, and all parts of other members have arrived. */
     boolean isDone() {
-        boolean isSent = callIsSent && partAt >= partEnd && resultAt == resultEnd;
+        boolean isSent = callsSent == calls && partAt >= partEnd && resultAt == resultEnd;
         if (!isSent || isReducing()) {
             return false;
         }
@@ -240,9 +280,9 @@ final class Exchange {
         return true;
     }
 
-    /** Records that a member has made the same call. */
+    /** Records that a member has made the same call, or has ended it. */
     void called(int other) {
-        hasCalled[other] = true;
+        callsLeft[other]--;
     }
 
     /** Reduces a part of a member's values, which must be the next one. */
@@ -266,7 +306,7 @@ final class Exchange {
 
     /** Returns the place of a part of the results; {@link MemorySegment#NULL} if it is not expected. */
     MemorySegment place(int from, long offset, int bytes) {
-        boolean isExpected = hasCalled[from] && bytes <= resultBytesLeft[from] && offset >= 0
+        boolean isExpected = callsLeft[from] < calls && bytes <= resultBytesLeft[from] && offset >= 0
                 && offset <= target.byteSize() - bytes;
         return isExpected ? target.asSlice(offset, bytes) : MemorySegment.NULL;
     }

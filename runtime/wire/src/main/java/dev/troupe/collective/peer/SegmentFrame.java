@@ -116,6 +116,7 @@ final class SegmentFrame {
             case ALL_GATHER -> call.allGather(bytes);
             case BROADCAST -> call.broadcast(bytes, root());
             case BARRIER -> call.barrier();
+            case ALL_TO_ALL -> call.allToAll(bytes, root());
             case EXCHANGE ->
                 throw new IllegalStateException("a frame has an exchange, which does not leave its process");
         }

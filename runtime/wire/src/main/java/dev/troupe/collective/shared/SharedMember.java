@@ -3,6 +3,7 @@ package dev.troupe.collective.shared;
 import dev.troupe.collective.BlockReduction;
 import dev.troupe.collective.Call;
 import dev.troupe.collective.CheckedGroup;
+import dev.troupe.collective.Collective;
 import dev.troupe.collective.CollectiveException;
 import dev.troupe.collective.Shares;
 import java.lang.foreign.MemorySegment;
@@ -35,7 +36,9 @@ final class SharedMember extends CheckedGroup {
             throw failed(call, meeting.ended(), null);
         }
         try {
-            boolean isNoted = source.byteSize() <= Slot.NOTE_BYTES;
+            // Equal for all members, also if they send different numbers of bytes.
+            long noted = call.collective() == Collective.ALL_TO_ALL ? call.bytes() : source.byteSize();
+            boolean isNoted = noted <= Slot.NOTE_BYTES;
             Slot.Turn own = meeting.slot(member()).turn(sequence);
             own.call.set(call);
             own.source = isNoted ? own.note : source;
@@ -102,6 +105,12 @@ final class SharedMember extends CheckedGroup {
                     spread(call, Shares.start(bytes, size(), member()), Shares.start(bytes, size(), member() + 1));
                 } else if (call.root() != member()) {
                     MemorySegment.copy(sources[call.root()], 0, target, 0, bytes);
+                }
+            }
+            case ALL_TO_ALL -> {
+                for (int member = 0; member < size(); member++) {
+                    MemorySegment.copy(sources[member], call.sourceOffset(member, member()), target,
+                            call.targetOffset(member, member()), call.part(member, member()));
                 }
             }
             case BARRIER, EXCHANGE -> {

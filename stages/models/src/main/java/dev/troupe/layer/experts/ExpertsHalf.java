@@ -14,7 +14,6 @@ import dev.troupe.layer.rotary.GatedMlp;
 import dev.troupe.model.spec.ParameterSpec;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
@@ -27,12 +26,17 @@ import java.util.stream.Stream;
  * router's matrix [E x C], Wgate and Wup [I x C], Wdown [C x I]. Each of the t ranks of a group has the whole router, and of
  * every expert I/t rows of the first two and I/t columns of Wdown. So all ranks make the same choices, each computes a part
  * of the gradient for the weights w, and the router's gradient is the sum of their parts.
+ *
+ * <p>If R data-parallel ranks divide the experts, each has E/R of them and the whole router. It sends its sorted rows to the
+ * ranks of their experts ({@link ExpertExchange}), and does everything else itself.
  */
 public final class ExpertsHalf extends Half {
     private final TensorPool.Extent scoreShape;
     private final TensorPool.Extent choiceShape;
     private final TensorPool.Extent rowShape;
     private final TensorPool.Extent sortedShape;
+    /** The shapes of rows of this rank's experts: the sorted rows, or those that arrive here. */
+    private final TensorPool.Extent expertRowShape;
     private final TensorPool.Extent innerShape;
     private final Shape segmentShape;
     private final Router router;
@@ -41,9 +45,9 @@ public final class ExpertsHalf extends Half {
     private final Parameter choiceBias;
     /** Null if there are no shared experts. */
     private final GatedMlp shared;
-    private final List<Parameter> gates;
-    private final List<Parameter> ups;
-    private final List<Parameter> downs;
+    private final ExpertMatrices matrices;
+    /** Null if this rank has every expert. */
+    private final ExpertExchange exchange;
 
     /** The matrices of an expert: gate [I x C], up [I x C], down [C x I]. */
     public record Expert(ParameterSpec gate, ParameterSpec up, ParameterSpec down) {
@@ -85,27 +89,22 @@ public final class ExpertsHalf extends Half {
         routerWeights = context.parameter(spec.routerWeights());
         choiceBias = spec.choiceBias().map(context::parameter).orElse(null);
         shared = spec.shared().map(one -> new GatedMlp(context, one)).orElse(null);
-        gates = parameters(context, spec, Expert::gate);
-        ups = parameters(context, spec, Expert::up);
-        downs = parameters(context, spec, Expert::down);
-        scoreShape = context.activation(gates.size());
+        int experts = spec.experts().size();
+        matrices = ExpertMatrices.of(context, spec.experts());
+        exchange = context.experts().divides() ? new ExpertExchange(context, experts, spec.perToken()) : null;
+        scoreShape = context.activation(experts);
         choiceShape = context.activation(spec.perToken());
         rowShape = context.perRow(spec.perToken());
         sortedShape = context.activation(spec.perToken(), context.hidden());
-        innerShape = context.activation(spec.perToken(), gates.getFirst().shape().size(0));
-        segmentShape = Shape.of(gates.size() + 1);
-    }
-
-    private static List<Parameter> parameters(LayerContext context, Spec spec,
-            Function<Expert, ParameterSpec> matrix) {
-        return spec.experts().stream().map(matrix).map(context::parameter).toList();
+        int inner = matrices.inner();
+        expertRowShape = exchange == null ? sortedShape : exchange.rows(context.hidden());
+        innerShape = exchange == null ? context.activation(spec.perToken(), inner) : exchange.rows(inner);
+        segmentShape = Shape.of(experts + 1);
     }
 
     @Override
     public List<Parameter> parameters() {
-        Stream<Parameter> experts = Stream.iterate(0, expert -> expert < gates.size(), expert -> expert + 1)
-                .flatMap(expert -> Stream.of(gates.get(expert), ups.get(expert), downs.get(expert)));
-        return Stream.of(Stream.of(routerWeights), Stream.ofNullable(choiceBias), experts,
+        return Stream.of(Stream.of(routerWeights), Stream.ofNullable(choiceBias), matrices.parameters(),
                 Stream.ofNullable(shared).flatMap(one -> one.parameters().stream()), norm.parameters().stream())
                 .flatMap(some -> some).toList();
     }
@@ -113,14 +112,6 @@ public final class ExpertsHalf extends Half {
     @Override
     public Pass newPass() {
         return new RoutedPass();
-    }
-
-    private static List<Tensor> matrices(List<Parameter> experts) {
-        return experts.stream().map(Parameter::computeWeights).toList();
-    }
-
-    private static List<Tensor> gradients(List<Parameter> experts) {
-        return experts.stream().map(Parameter::gradient).toList();
     }
 
     private final class RoutedPass extends Pass {
@@ -132,6 +123,11 @@ public final class ExpertsHalf extends Half {
         /** The row of each sorted row. */
         private Tensor rows;
         private Tensor places;
+        /** Null if this rank has every expert. */
+        private ExpertExchange.Routes routes;
+        /** The normed rows of this rank's experts, and their output gradients; null if this rank has every expert. */
+        private Tensor arrived;
+        private Tensor arrivedGradient;
         /** Its gradient from the first backward on. */
         private Tensor gate;
         private Tensor up;
@@ -147,12 +143,12 @@ public final class ExpertsHalf extends Half {
             if (chosen == null) {
                 route();
             }
-            Tensor sorted = sorted(normed);
-            gate = take(innerShape);
-            engine.segmentMatmul(sorted, segments, matrices(gates), true, gate);
-            up = take(innerShape);
-            engine.segmentMatmul(sorted, segments, matrices(ups), true, up);
-            pool.give(sorted);
+            Tensor rowsOfExperts = dispatched(normed);
+            gate = takeRows(innerShape);
+            engine.segmentMatmul(rowsOfExperts, expertSegments(), matrices.weights(matrices.gates()), true, gate);
+            up = takeRows(innerShape);
+            engine.segmentMatmul(rowsOfExperts, expertSegments(), matrices.weights(matrices.ups()), true, up);
+            arrived = keptIfArrived(rowsOfExperts);
             gateUp();
             if (ofShared != null) {
                 ofShared.forward(normed, microbatch);
@@ -172,6 +168,9 @@ public final class ExpertsHalf extends Half {
             rows = pool.take(DataType.INT32, rowShape, microbatch.length());
             places = pool.take(DataType.INT32, choiceShape, microbatch.length());
             engine.routingTables(chosen, segments, rows, places);
+            if (exchange != null) {
+                routes = exchange.routes(segments);
+            }
             if (microbatch.loads() != null) {
                 engine.addLoads(scores, chosen, microbatch.loads().sums());
             }
@@ -184,15 +183,52 @@ public final class ExpertsHalf extends Half {
             return sorted;
         }
 
+        /** Returns the rows of an activation for this rank's experts, from all ranks that divide them. */
+        private Tensor dispatched(Tensor activation) {
+            Tensor sorted = sorted(activation);
+            if (routes == null) {
+                return sorted;
+            }
+            Tensor taken = takeRows(expertRowShape);
+            routes.toExperts(sorted, taken);
+            pool.give(sorted);
+            return taken;
+        }
+
+        /** Returns sorted rows with the results of all experts; takes over the results of this rank's experts. */
+        private Tensor returned(Tensor rowsOfExperts) {
+            if (routes == null) {
+                return rowsOfExperts;
+            }
+            Tensor sorted = take(sortedShape);
+            routes.toOrigins(rowsOfExperts, sorted);
+            pool.give(rowsOfExperts);
+            return sorted;
+        }
+
+        /** Frees rows that are sorted again at almost no cost; returns rows that came from other ranks. */
+        private Tensor keptIfArrived(Tensor rowsOfExperts) {
+            return routes == null ? pool.drop(rowsOfExperts) : rowsOfExperts;
+        }
+
+        private Tensor takeRows(TensorPool.Extent extent) {
+            return pool.take(extent, routes == null ? microbatch.length() : routes.shape());
+        }
+
+        private Tensor expertSegments() {
+            return routes == null ? segments : routes.segments();
+        }
+
         private void gateUp() {
-            inner = take(innerShape);
+            inner = takeRows(innerShape);
             engine.swiGlu(gate, up, inner);
         }
 
         @Override
         protected Tensor projected() {
-            Tensor outputs = take(sortedShape);
-            engine.segmentMatmul(inner, segments, matrices(downs), true, outputs);
+            Tensor ofExperts = takeRows(expertRowShape);
+            engine.segmentMatmul(inner, expertSegments(), matrices.weights(matrices.downs()), true, ofExperts);
+            Tensor outputs = returned(ofExperts);
             Tensor added = take(activation);
             engine.combineRows(outputs, places, weights, added);
             pool.give(outputs);
@@ -218,12 +254,17 @@ public final class ExpertsHalf extends Half {
             if (inner == null) {
                 gateUp();
             }
-            upGradient = take(innerShape);
-            Tensor sorted = sorted(outputGradient);
-            engine.segmentMatmul(sorted, segments, matrices(downs), false, upGradient);
-            pool.give(sorted);
+            upGradient = takeRows(innerShape);
+            Tensor rowsOfExperts = dispatched(outputGradient);
+            engine.segmentMatmul(rowsOfExperts, expertSegments(), matrices.weights(matrices.downs()), false,
+                    upGradient);
+            arrivedGradient = keptIfArrived(rowsOfExperts);
             Tensor weightGradient = pool.takeFloats(choiceShape, microbatch.length());
-            engine.combineRowsBackward(weights, places, inner, upGradient, weightGradient);
+            if (routes == null) {
+                engine.combineRowsBackward(weights, places, inner, upGradient, weightGradient);
+            } else {
+                routes.combineRowsBackward(weights, places, inner, upGradient, weightGradient);
+            }
             // Both gradients overwrite tensors that the backward for the weights does not read.
             engine.swiGluBackward(gate, up, upGradient, gate, upGradient);
             up = pool.drop(up);
@@ -240,12 +281,13 @@ public final class ExpertsHalf extends Half {
         }
 
         private Tensor backwardExperts() {
-            Tensor dSorted = take(sortedShape);
-            engine.segmentMatmul(gate, segments, matrices(gates), false, dSorted);
-            Tensor addend = take(sortedShape);
-            engine.segmentMatmul(upGradient, segments, matrices(ups), false, addend);
-            engine.add(dSorted, addend, dSorted);
+            Tensor dRows = takeRows(expertRowShape);
+            engine.segmentMatmul(gate, expertSegments(), matrices.weights(matrices.gates()), false, dRows);
+            Tensor addend = takeRows(expertRowShape);
+            engine.segmentMatmul(upGradient, expertSegments(), matrices.weights(matrices.ups()), false, addend);
+            engine.add(dRows, addend, dRows);
             pool.give(addend);
+            Tensor dSorted = returned(dRows);
             Tensor dNormed = take(activation);
             engine.combineRows(dSorted, places, null, dNormed);
             pool.give(dSorted);
@@ -264,20 +306,31 @@ public final class ExpertsHalf extends Half {
 
         @Override
         protected void backwardInnerWeight() {
-            Tensor sorted = sorted(outputGradient);
-            engine.segmentMatmulBackward(sorted, inner, segments, gradients(downs));
-            engine.gatherRows(normed, rows, sorted);
-            engine.segmentMatmulBackward(gate, sorted, segments, gradients(gates));
-            engine.segmentMatmulBackward(upGradient, sorted, segments, gradients(ups));
-            pool.give(sorted);
+            if (routes == null) {
+                Tensor sorted = sorted(outputGradient);
+                engine.segmentMatmulBackward(sorted, inner, segments, matrices.gradients(matrices.downs()));
+                engine.gatherRows(normed, rows, sorted);
+                backwardGateUp(sorted);
+                pool.give(sorted);
+            } else {
+                engine.segmentMatmulBackward(arrivedGradient, inner, expertSegments(),
+                        matrices.gradients(matrices.downs()));
+                backwardGateUp(arrived);
+            }
             engine.matmul(logitGradient, true, normed, false, routerWeights.gradient(), true);
             if (ofShared != null) {
                 ofShared.backwardWeight(normed, outputGradient);
             }
         }
 
+        private void backwardGateUp(Tensor normedRows) {
+            engine.segmentMatmulBackward(gate, normedRows, expertSegments(), matrices.gradients(matrices.gates()));
+            engine.segmentMatmulBackward(upGradient, normedRows, expertSegments(), matrices.gradients(matrices.ups()));
+        }
+
         @Override
         protected void releaseInner() {
+            arrived = pool.drop(arrived);
             gate = pool.drop(gate);
             up = pool.drop(up);
             inner = pool.drop(inner);
@@ -294,10 +347,15 @@ public final class ExpertsHalf extends Half {
             segments = pool.drop(segments);
             rows = pool.drop(rows);
             places = pool.drop(places);
+            if (routes != null) {
+                routes.release();
+                routes = null;
+            }
         }
 
         @Override
         protected void releaseInnerGradients() {
+            arrivedGradient = pool.drop(arrivedGradient);
             upGradient = pool.drop(upGradient);
             logitGradient = pool.drop(logitGradient);
             if (ofShared != null) {
