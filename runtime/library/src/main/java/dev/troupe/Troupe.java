@@ -8,6 +8,7 @@ import dev.troupe.config.cluster.NodeSpec;
 import dev.troupe.engine.provider.InstalledEngines;
 import dev.troupe.look.page.RunPage;
 import dev.troupe.plan.Version;
+import dev.troupe.plan.directory.ClaimedDirectory;
 import dev.troupe.plan.directory.RunDirectory;
 import dev.troupe.plan.prepare.BuiltInCorpus;
 import dev.troupe.plan.prepare.NodeRequests;

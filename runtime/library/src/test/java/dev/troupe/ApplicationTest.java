@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.engine.provider.EngineProvider;
 import dev.troupe.engine.provider.InstalledEngines;
+import dev.troupe.plan.directory.ClaimedDirectory;
 import java.io.IOException;
 import java.net.URL;
 import java.nio.file.Path;

@@ -1,6 +1,5 @@
-package dev.troupe;
+package dev.troupe.plan.directory;
 
-import dev.troupe.plan.directory.RunDirectory;
 import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.Set;
@@ -11,11 +10,11 @@ import java.util.Set;
  *
  * <p>Thread rule: any thread.
  */
-record ClaimedDirectory(Path path) implements AutoCloseable {
+public record ClaimedDirectory(Path path) implements AutoCloseable {
     private static final Set<Path> CLAIMED = new HashSet<>();
 
     /** Claims the directory, or the first after it that is free. */
-    static ClaimedDirectory firstFree(Path usual) {
+    public static ClaimedDirectory firstFree(Path usual) {
         synchronized (CLAIMED) {
             Path free = RunDirectory.firstFree(usual.toAbsolutePath(), CLAIMED::contains);
             CLAIMED.add(free);
