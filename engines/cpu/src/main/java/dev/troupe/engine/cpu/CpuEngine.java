@@ -94,10 +94,11 @@ public final class CpuEngine extends RoutingRows {
         long b = CpuTensor.of(bias).address();
         CpuTensor pre = CpuTensor.changing(preActivation);
         CpuTensor out = CpuTensor.changing(y);
+        scratch.require(Gelu.SCRATCH_BYTES);
         products.multiply(in, false, w, false, pre, in.size(1), false, b,
                 (firstRow, rows, firstColumn, columns, member) -> {
                     for (int row = firstRow; row < firstRow + rows; row++) {
-                        Gelu.forward(pre, out, (long) row * m + firstColumn, columns);
+                        Gelu.forward(pre, out, (long) row * m + firstColumn, columns, scratch.of(member));
                     }
                 });
     }

@@ -27,10 +27,11 @@ abstract class RowKernels extends FlatKernels {
         CpuTensor pre = CpuTensor.of(preActivation);
         CpuTensor out = CpuTensor.changing(y);
         int m = pre.size(1);
+        scratch.require(Gelu.SCRATCH_BYTES);
         // Row by row as in linearGelu, so that the same elements are in the tail of a row.
         pool.share(pre.size(0), rowsOf(m), (firstRow, rows, member) -> {
             for (long row = firstRow; row < firstRow + rows; row++) {
-                Gelu.forward(pre, out, row * m, m);
+                Gelu.forward(pre, out, row * m, m, scratch.of(member));
             }
         });
     }
@@ -40,8 +41,9 @@ abstract class RowKernels extends FlatKernels {
         CpuTensor pre = CpuTensor.of(preActivation);
         CpuTensor dOut = CpuTensor.of(dy);
         CpuTensor dIn = CpuTensor.changing(dx);
+        scratch.require(Gelu.SCRATCH_BYTES);
         pool.share(pre.elementCount(), Elementwise.GRAIN,
-                (from, count, member) -> Gelu.backward(pre, dOut, dIn, from, count));
+                (from, count, member) -> Gelu.backward(pre, dOut, dIn, from, count, scratch.of(member)));
     }
 
     @Override

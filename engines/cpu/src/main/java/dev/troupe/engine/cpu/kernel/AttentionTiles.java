@@ -137,6 +137,7 @@ final class AttentionTiles {
         long highest = scratch + 2 * Lanes.ALIGNMENT;
         long sums = highest + 4L * most;
         long scores = sums + 4L * most;
+        long wordsMemory = scores + 8L * most * KEYS;
         RowLoop.fill(highest, Float.NEGATIVE_INFINITY, count);
         RowLoop.fill(sums, 0, count);
         int end = placeOf(row + count - 1) + 1;
@@ -157,10 +158,7 @@ final class AttentionTiles {
                 int vectors = hideUnseen(line, hidden, place + 1 - first, width);
                 float before = Lanes.get(highest, i);
                 float now = RowLoop.highest(line, vectors, before, scratch);
-                boolean fused = isNarrow && !masks.drop();
-                float sum = fused
-                        ? RowLoop.narrowExponentials(line, now, vectors, scratch)
-                        : RowLoop.exponentials(line, now, line, vectors, scratch);
+                float sum = RowLoop.exponentials(line, now, line, vectors, scratch);
                 if (first > lowest) {
                     float shrink = (float) Math.exp((double) before - now);
                     sum += shrink * Lanes.get(sums, i);
@@ -170,13 +168,9 @@ final class AttentionTiles {
                 Lanes.set(sums, i, sum);
                 if (masks.drop()) {
                     // The sum includes dropped probabilities; the division by it comes at the end.
-                    masks.apply(place(row + i) + first, line, line, seen(row, i, first, width),
-                            wordsMemory(scratch));
+                    masks.apply(place(row + i) + first, line, line, seen(row, i, first, width), wordsMemory);
                 }
-                if (!fused) {
-                    narrowIfNarrow(line, vectors);
-                }
-                clearRest(line, vectors, stride);
+                finish(line, vectors, stride);
             }
             products.multiply(false, false, count, d, width, 1, scores, operandStride(stride), values.row(first),
                     values.stride,
@@ -213,6 +207,7 @@ final class AttentionTiles {
         long means = scratch + 2 * Lanes.ALIGNMENT;
         long scores = means + 8L * most;
         long dScores = scores + 4L * most * KEYS;
+        long wordsMemory = dScores + 4L * most * KEYS;
         for (int i = 0; i < count; i++) {
             // The mean of a row's dp, weighted by its p, is dy . y.
             long gradient = dy.row(row + i);
@@ -239,15 +234,18 @@ final class AttentionTiles {
                     continue;
                 }
                 int vectors = hideUnseen(scores + line, hidden, row + i + 1 - first, width);
-                if (isNarrow && !masks.drop()) {
-                    RowLoop.narrowScoreGradients(scores + line, dScores + line, means + 4L * i,
-                            Lanes.get(logSums, row + i), scale, vectors);
+                RowLoop.exponentials(scores + line, Lanes.get(logSums, row + i), scores + line, vectors, scratch);
+                if (masks.drop()) {
+                    int seen = seen(row, i, first, width);
+                    long words = masks.words(place(row + i) + first, seen, wordsMemory);
+                    masks.apply(words, dScores + line, dScores + line, seen);
+                    RowLoop.scoreGradients(scores + line, dScores + line, Lanes.get(means, i), scale, vectors);
+                    masks.apply(words, scores + line, scores + line, seen);
                 } else {
-                    scoreGradients(row + i, first, seen(row, i, first, width), Lanes.get(means, i), scores + line,
-                            dScores + line, vectors, scratch);
+                    RowLoop.scoreGradients(scores + line, dScores + line, Lanes.get(means, i), scale, vectors);
                 }
-                clearRest(scores + line, vectors, stride);
-                clearRest(dScores + line, vectors, stride);
+                finish(scores + line, vectors, stride);
+                finish(dScores + line, vectors, stride);
             }
             int rowStride = operandStride(stride);
             products.multiply(false, false, count, d, width, 1, dScores, rowStride, keys.row(first), keys.stride,
@@ -258,22 +256,6 @@ final class AttentionTiles {
             products.multiply(true, false, width, d, count, 1, scores, rowStride, dy.row(row), dy.stride, beta,
                     dValues.row(first), dValues.stride);
         }
-    }
-
-    /** Converts the scores and the gradients of probabilities of a query, as {@link RowLoop#narrowScoreGradients} does. */
-    private void scoreGradients(int query, int firstKey, int seen, float mean, long scores, long dScores, int vectors,
-            long scratch) {
-        RowLoop.exponentials(scores, Lanes.get(logSums, query), scores, vectors, scratch);
-        if (masks.drop()) {
-            long words = masks.words(place(query) + firstKey, seen, wordsMemory(scratch));
-            masks.apply(words, dScores, dScores, seen);
-            RowLoop.scoreGradients(scores, dScores, mean, scale, vectors);
-            masks.apply(words, scores, scores, seen);
-        } else {
-            RowLoop.scoreGradients(scores, dScores, mean, scale, vectors);
-        }
-        narrowIfNarrow(scores, vectors);
-        narrowIfNarrow(dScores, vectors);
     }
 
     /** The place of a query's first probability among all heads' probabilities. */
@@ -310,20 +292,10 @@ final class AttentionTiles {
         return vectors;
     }
 
-    /** The memory of random words, after the memory of two tiles. */
-    private long wordsMemory(long scratch) {
-        return scratch + 2 * Lanes.ALIGNMENT + 8L * most + 8L * most * KEYS;
-    }
-
-    private void narrowIfNarrow(long line, int vectors) {
+    /** Makes a row of results of softmax an operand of a product: rounded if it is narrow, and zero for the other keys. */
+    private void finish(long line, int vectors, int stride) {
         if (isNarrow) {
             RowLoop.narrow(line, line, vectors);
-        }
-    }
-
-    /** Sets an operand of a product to zero for the keys after whole vectors. */
-    private void clearRest(long line, int vectors, int stride) {
-        if (isNarrow) {
             int end = Math.ceilDiv(stride, UNIT_DEPTH) * UNIT_DEPTH;
             RowLoop.fill(line + 2L * vectors, 0, (end - vectors) / 2);
         } else {

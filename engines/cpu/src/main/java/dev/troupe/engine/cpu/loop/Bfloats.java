@@ -22,23 +22,14 @@ public final class Bfloats {
     public static void widen(long numbers, long floats, int count) {
         int whole = Lanes.whole(count);
         for (int i = 0; i < whole; i += Lanes.COUNT) {
-            Lanes.store(load(numbers, i), floats, i);
+            IntVector bits = (IntVector) ShortVector
+                    .fromMemorySegment(Lanes.SHORTS, Lanes.MEMORY, numbers + 2L * i, Lanes.ORDER)
+                    .convertShape(VectorOperators.ZERO_EXTEND_S2I, Lanes.INTS, 0);
+            Lanes.store(bits.lanewise(VectorOperators.LSHL, HALF).reinterpretAsFloats(), floats, i);
         }
         for (int i = whole; i < count; i++) {
-            Lanes.set(floats, i, get(numbers, i));
+            Lanes.set(floats, i, Bfloat16.toFloat(Lanes.getShort(numbers, i)));
         }
-    }
-
-    /** Numbers as a vector of floats. */
-    public static FloatVector load(long numbers, int index) {
-        return ((IntVector) ShortVector
-                .fromMemorySegment(Lanes.SHORTS, Lanes.MEMORY, numbers + 2L * index, Lanes.ORDER)
-                .convertShape(VectorOperators.ZERO_EXTEND_S2I, Lanes.INTS, 0)).lanewise(VectorOperators.LSHL, HALF)
-                .reinterpretAsFloats();
-    }
-
-    public static float get(long numbers, int index) {
-        return Bfloat16.toFloat(Lanes.getShort(numbers, index));
     }
 
     /** The sum of products in floats, with the bits that it has of widened numbers. */
@@ -46,12 +37,20 @@ public final class Bfloats {
         int whole = Lanes.whole(count);
         FloatVector sums = Lanes.zeros();
         for (int i = 0; i < whole; i += Lanes.COUNT) {
-            sums = load(left, i).fma(load(right, i), sums);
+            FloatVector one = ((IntVector) ShortVector
+                    .fromMemorySegment(Lanes.SHORTS, Lanes.MEMORY, left + 2L * i, Lanes.ORDER)
+                    .convertShape(VectorOperators.ZERO_EXTEND_S2I, Lanes.INTS, 0)).lanewise(VectorOperators.LSHL, HALF)
+                    .reinterpretAsFloats();
+            FloatVector other = ((IntVector) ShortVector
+                    .fromMemorySegment(Lanes.SHORTS, Lanes.MEMORY, right + 2L * i, Lanes.ORDER)
+                    .convertShape(VectorOperators.ZERO_EXTEND_S2I, Lanes.INTS, 0)).lanewise(VectorOperators.LSHL, HALF)
+                    .reinterpretAsFloats();
+            sums = one.fma(other, sums);
         }
         Lanes.store(sums, lanes, 0);
         float sum = Lanes.sum(lanes);
         for (int i = whole; i < count; i++) {
-            sum = Math.fma(get(left, i), get(right, i), sum);
+            sum = Math.fma(Bfloat16.toFloat(Lanes.getShort(left, i)), Bfloat16.toFloat(Lanes.getShort(right, i)), sum);
         }
         return sum;
     }
@@ -60,24 +59,16 @@ public final class Bfloats {
     public static void narrow(long floats, long numbers, int count) {
         int whole = Lanes.whole(count);
         for (int i = 0; i < whole; i += Lanes.COUNT) {
-            store(Lanes.load(floats, i), numbers, i);
+            FloatVector values = Lanes.load(floats, i);
+            IntVector bits = values.reinterpretAsInts();
+            IntVector upper = bits.lanewise(VectorOperators.LSHR, HALF);
+            IntVector rounded = bits.add(ROUNDING_BIAS).add(upper.and(1)).lanewise(VectorOperators.LSHR, HALF)
+                    .blend(NOT_A_NUMBER, values.test(VectorOperators.IS_NAN).cast(Lanes.INTS));
+            ((ShortVector) rounded.convertShape(VectorOperators.I2S, Lanes.SHORTS, 0)).intoMemorySegment(Lanes.MEMORY,
+                    numbers + 2L * i, Lanes.ORDER);
         }
         for (int i = whole; i < count; i++) {
-            set(numbers, i, Lanes.get(floats, i));
+            Lanes.setShort(numbers, i, Bfloat16.of(Lanes.get(floats, i)));
         }
-    }
-
-    /** Rounds a vector of floats to the nearest numbers, ties to even. */
-    public static void store(FloatVector values, long numbers, int index) {
-        IntVector bits = values.reinterpretAsInts();
-        IntVector upper = bits.lanewise(VectorOperators.LSHR, HALF);
-        IntVector rounded = bits.add(ROUNDING_BIAS).add(upper.and(1)).lanewise(VectorOperators.LSHR, HALF)
-                .blend(NOT_A_NUMBER, values.test(VectorOperators.IS_NAN).cast(Lanes.INTS));
-        ((ShortVector) rounded.convertShape(VectorOperators.I2S, Lanes.SHORTS, 0)).intoMemorySegment(Lanes.MEMORY,
-                numbers + 2L * index, Lanes.ORDER);
-    }
-
-    public static void set(long numbers, int index, float value) {
-        Lanes.setShort(numbers, index, Bfloat16.of(value));
     }
 }

@@ -5,12 +5,13 @@ import jdk.incubator.vector.IntVector;
 import jdk.incubator.vector.VectorOperators;
 
 /**
- * The exponential of a row, a vector or a float, with the same bits. NaN stays NaN.
+ * The exponential, from memory to memory. NaN stays NaN.
  *
- * <p>The function of a vector is short enough for the compiler to inline it in every loop of a few more operations; if it
- * did not, every vector would become an object.
+ * <p>It is a separate loop, not a function of a vector for other loops, since the compiler decides in each process whether
+ * it inlines such a call; if it does not, every vector becomes an object. For the same reason the floats after the last
+ * whole vector are computed one by one, with the same bits.
  */
-public final class Exponential {
+final class Exponential {
     /** Below it the result, under 1.7e-38, is 0. */
     private static final float LEAST = -87;
     private static final float MOST = 88.37f;
@@ -60,7 +61,17 @@ public final class Exponential {
         FloatVector sums = Lanes.zeros();
         int whole = Lanes.whole(count);
         for (int i = 0; i < whole; i += Lanes.COUNT) {
-            FloatVector result = of(Lanes.load(x, i).sub(shifts));
+            FloatVector exponent = Lanes.load(x, i).sub(shifts);
+            // e^x = 2^n e^r with n whole and |r| <= ln(2) / 2.
+            FloatVector rounded = exponent.fma(ALL_LOG2_E, ALL_ROUNDER);
+            FloatVector n = rounded.sub(ALL_ROUNDER);
+            FloatVector r = n.fma(ALL_LN2_LOW, n.fma(ALL_LN2_HIGH, exponent));
+            FloatVector p = r.fma(ALL_C7, ALL_C6).fma(r, ALL_C5).fma(r, ALL_C4).fma(r, ALL_C3).fma(r, ALL_C2)
+                    .fma(r, ONES).fma(r, ONES);
+            IntVector power = rounded.reinterpretAsInts().lanewise(VectorOperators.LSHL, EXPONENT_BIT);
+            FloatVector result = p.reinterpretAsInts().add(power).reinterpretAsFloats()
+                    .blend(ZEROS, exponent.compare(VectorOperators.LT, ALL_LEAST))
+                    .blend(INFINITE, exponent.compare(VectorOperators.GT, ALL_MOST));
             sums = sums.add(result);
             Lanes.store(result, y, i);
         }
@@ -74,38 +85,8 @@ public final class Exponential {
         return sum;
     }
 
-    /**
-     * As {@link #ofRow} for whole vectors, with y rounded to numbers of bfloat16; their sum is taken before rounding. Both
-     * may begin at the same address.
-     */
-    static float ofNarrowRow(long x, float shift, long y, int wholeVectors, long lanes) {
-        FloatVector shifts = Lanes.all(shift);
-        FloatVector sums = Lanes.zeros();
-        for (int i = 0; i < wholeVectors; i += Lanes.COUNT) {
-            FloatVector result = of(Lanes.load(x, i).sub(shifts));
-            sums = sums.add(result);
-            Bfloats.store(result, y, i);
-        }
-        Lanes.store(sums, lanes, 0);
-        return Lanes.sum(lanes);
-    }
-
-    /** e^x of each lane. */
-    public static FloatVector of(FloatVector x) {
-        // e^x = 2^n e^r with n whole and |r| <= ln(2) / 2.
-        FloatVector rounded = x.fma(ALL_LOG2_E, ALL_ROUNDER);
-        FloatVector n = rounded.sub(ALL_ROUNDER);
-        FloatVector r = n.fma(ALL_LN2_LOW, n.fma(ALL_LN2_HIGH, x));
-        FloatVector p = r.fma(ALL_C7, ALL_C6).fma(r, ALL_C5).fma(r, ALL_C4).fma(r, ALL_C3).fma(r, ALL_C2)
-                .fma(r, ONES).fma(r, ONES);
-        IntVector power = rounded.reinterpretAsInts().lanewise(VectorOperators.LSHL, EXPONENT_BIT);
-        return p.reinterpretAsInts().add(power).reinterpretAsFloats()
-                .blend(ZEROS, x.compare(VectorOperators.LT, ALL_LEAST))
-                .blend(INFINITE, x.compare(VectorOperators.GT, ALL_MOST));
-    }
-
-    /** e^x of one float, with the bits of a lane. */
-    public static float of(float x) {
+    /** e^x of one float, with the bits of {@link #ofRow}. */
+    static float of(float x) {
         if (x < LEAST) {
             return 0;
         }

@@ -36,13 +36,6 @@ public enum RowLoop {
             return Exponential.ofRow(x, value, y, count, lanes);
         }
     },
-    /** The same, with y rounded to numbers of bfloat16, in whole vectors. */
-    NARROW_EXPONENTIALS {
-        @Override
-        float of(long x, long y, long z, float value, float factor, int count, long lanes) {
-            return Exponential.ofNarrowRow(x, value, y, count, lanes);
-        }
-    },
     DOT {
         @Override
         float of(long x, long y, long z, float value, float factor, int count, long lanes) {
@@ -61,14 +54,6 @@ public enum RowLoop {
         @Override
         float of(long x, long y, long z, float value, float factor, int count, long lanes) {
             Softmax.backward(x, y, value, factor, count);
-            return 0;
-        }
-    },
-    /** Converts scores x and gradients y to numbers of bfloat16, with the mean at z and the logarithm of a sum. */
-    NARROW_SCORE_GRADIENTS {
-        @Override
-        float of(long x, long y, long z, float value, float factor, int count, long lanes) {
-            Softmax.narrowBackward(x, y, Lanes.get(z, 0), value, factor, count);
             return 0;
         }
     },
@@ -141,11 +126,6 @@ public enum RowLoop {
         return run(EXPONENTIALS, x, y, 0, shift, 0, count, lanes);
     }
 
-    /** Rounds e^(x - shift) to numbers of bfloat16, in place, and returns the sum of all before they are rounded. */
-    public static float narrowExponentials(long x, float shift, int wholeVectors, long lanes) {
-        return run(NARROW_EXPONENTIALS, x, x, 0, shift, 0, wholeVectors, lanes);
-    }
-
     public static float dot(long left, long right, int count, long lanes) {
         return run(DOT, left, right, 0, 0, 0, count, lanes);
     }
@@ -157,12 +137,6 @@ public enum RowLoop {
     public static void scoreGradients(long probabilities, long dProbabilities, float mean, float scale,
             int wholeVectors) {
         run(SCORE_GRADIENTS, probabilities, dProbabilities, 0, mean, scale, wholeVectors, 0);
-    }
-
-    /** Converts scores and dProbabilities in place to probabilities and gradients of scores, numbers of bfloat16. */
-    public static void narrowScoreGradients(long scores, long dProbabilities, long mean, float logSum, float scale,
-            int wholeVectors) {
-        run(NARROW_SCORE_GRADIENTS, scores, dProbabilities, mean, logSum, scale, wholeVectors, 0);
     }
 
     public static void widen(long numbers, long floats, int count) {

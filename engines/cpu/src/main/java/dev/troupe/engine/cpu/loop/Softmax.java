@@ -46,23 +46,6 @@ public final class Softmax {
         }
     }
 
-    /**
-     * Converts scores and dProbabilities, floats, in their place to numbers of bfloat16: scores to p = e^(score - logSum),
-     * dProbabilities to gradients of scores, scale p (dp - mean) with p before its rounding. In whole vectors.
-     */
-    static void narrowBackward(long scores, long dProbabilities, float mean, float logSum, float scale,
-            int wholeVectors) {
-        FloatVector logSums = Lanes.all(logSum);
-        FloatVector means = Lanes.all(mean);
-        FloatVector scales = Lanes.all(scale);
-        for (int i = 0; i < wholeVectors; i += Lanes.COUNT) {
-            FloatVector p = Exponential.of(Lanes.load(scores, i).sub(logSums));
-            FloatVector centred = Lanes.load(dProbabilities, i).sub(means).mul(scales);
-            Bfloats.store(centred.mul(p), dProbabilities, i);
-            Bfloats.store(p, scores, i);
-        }
-    }
-
     static float dot(long left, long right, int count, long lanes) {
         int whole = Lanes.whole(count);
         FloatVector sums = Lanes.zeros();
