@@ -77,7 +77,8 @@ class MemoryTest {
 
     /** A rank may receive all rows of all ranks that divide the experts. */
     @ParameterizedTest
-    @CsvSource({"mixtral-aux, 1f1b, 2, 1, none, 0", "mixtral, gpipe, 2, 1, selective, 2"})
+    @CsvSource({"mixtral-aux, 1f1b, 2, 1, none, 0", "mixtral, gpipe, 2, 1, selective, 2",
+            "qwen3moe, zb-h1, 2, 2, full, 3", "qwen3moe, zb-h1, 1, 2, none, 2"})
     void shouldTakeTheAnnouncedMemoryIfRanksDivideTheExperts(String name, String schedule, int pipeline, int tensor,
             String recompute, int zero) {
         assertTakesWhatItAnnounces(name, schedule, pipeline, 1, recompute, "parallel.tensor=" + tensor,

@@ -79,9 +79,11 @@ public record MemoryPlan(List<RankMemory> ranks) {
             Coordinates at = plan.ranks().coordinates(rank);
             int tokens = IndexRange.share(plan.model().size(Axis.VOCABULARY), at.tensor(), plan.ranks().tensor())
                     .size();
+            // Ranks that divide gradients have unequal parts of the gradients that a tensor group adds up.
+            int dataRank = plan.zero().includes(Zero.GRADIENTS) && plan.ranks().tensor() > 1 ? at.data() : 0;
             RankMemory memory = walked.computeIfAbsent(new Share(plan.ranks().replicas().isEmpty()
                     ? at.pipeline()
-                    : rank, tokens, 0), _ -> walk(rank)).as(rank); // replicas have edges of their own
+                    : rank, tokens, dataRank), _ -> walk(rank)).as(rank); // replicas have edges of their own
             if (snapshots == 0 || plan.zero() == Zero.NONE) {
                 return memory;
             }
