@@ -14,6 +14,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -30,6 +31,9 @@ public final class Qwen3MoeFamily extends ExpertFamily {
     private static final String PUBLISHED_EVERY = "decoder_sparse_step";
     private static final String PUBLISHED_DENSE = "mlp_only_layers";
     private static final String LAYERS = "a list of numbers of layers, from 0";
+
+    /** No model has a block with a number of more digits. */
+    private static final Pattern BLOCKS = Pattern.compile("\\d{1,5}(,\\d{1,5})*");
 
     @Override
     public String name() {
@@ -76,10 +80,15 @@ public final class Qwen3MoeFamily extends ExpertFamily {
         return new Experts(count, perToken, section.has(INNER) ? section.positive(INNER) : inner, 0,
                 new SoftmaxRouter(!section.has(NORMALIZED) || section.flag(NORMALIZED)),
                 section.has(EVERY) ? section.positive(EVERY) : 1,
-                section.has(DENSE)
-                        ? Stream.of(section.text(DENSE).split(",")).map(Integer::valueOf).toList()
-                        : List.of(),
-                auxiliaryLoss);
+                section.has(DENSE) ? blocks(section.text(DENSE)) : List.of(), auxiliaryLoss);
+    }
+
+    private static List<Integer> blocks(String text) {
+        if (!BLOCKS.matcher(text).matches()) {
+            throw new IllegalArgumentException("model." + DENSE
+                    + " must be numbers of blocks from 0 with commas between them, such as \"0,3\", but found " + text);
+        }
+        return Stream.of(text.split(",")).map(Integer::valueOf).toList();
     }
 
     @Override

@@ -54,9 +54,15 @@ public record Experts(int count, int perToken, int inner, int sharedInner, Route
     /**
      * Requires that some blocks have experts, and not too many.
      *
-     * @throws IllegalArgumentException if none has, or together they have more than the most
+     * @throws IllegalArgumentException if none has, or together they have more than the most, or a dense block is not there
      */
     void requireIn(int layers) {
+        if (!denseBlocks.isEmpty() && (denseBlocks.getFirst() < 0 || denseBlocks.getLast() >= layers)) {
+            throw new IllegalArgumentException("the blocks without experts must be among the " + layers
+                    + " of model.layers, counted from 0, but found " + (denseBlocks.getFirst() < 0
+                            ? denseBlocks.getFirst()
+                            : denseBlocks.getLast()));
+        }
         int blocks = blocksOf(layers);
         if (blocks == 0) {
             throw new IllegalArgumentException(

@@ -62,6 +62,27 @@ class ExpertFamilyTest {
                 .contains("mlp_only_layers must be a list of numbers of layers, from 0"));
     }
 
+    /** Transformers ignores such a number. */
+    @Test
+    void shouldRefuseBlocksWithoutExpertsThatDoNotExist() throws Exception {
+        for (int block : List.of(4, 99, Integer.MAX_VALUE)) {
+            ObjectNode config = golden("qwen3moe-dense-between");
+            config.putArray("mlp_only_layers").add(block).add(1);
+            assertTrue(refusal(config).contains("the blocks without experts must be among the "
+                    + config.get("num_hidden_layers").asInt() + " of model.layers, counted from 0, but found " + block),
+                    refusal(config));
+        }
+        ModelSpec model = read(golden("qwen3moe-dense-between"));
+        for (String text : List.of("x", "-1", "", "1,,2", "99999999999", "1, 2")) {
+            Map<String, Object> values = new HashMap<>(model.section().values());
+            values.put("dense-blocks", text);
+            assertEquals("model.dense-blocks must be numbers of blocks from 0 with commas between them, such as"
+                    + " \"0,3\", but found " + text,
+                    assertThrows(IllegalArgumentException.class, () -> model.family().read(new Section(values)))
+                            .getMessage());
+        }
+    }
+
     @Test
     void shouldHaveExpertsInTheBlocksOfTheConfiguration() throws Exception {
         ModelSpec second = read(golden("qwen3moe"));
