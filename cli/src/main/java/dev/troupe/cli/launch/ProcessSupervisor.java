@@ -236,7 +236,7 @@ public final class ProcessSupervisor implements StopRequests.Stoppable {
      * Prints a line of the coordinator's node: the first of the file, or the node that has taken over. The ends of other
      * processes come first, since they may be the cause of a recovery that the line reports.
      */
-    private void show(String node, String line) throws InterruptedException {
+    void show(String node, String line) throws InterruptedException {
         if (isEnding) {
             return; // a process that this one ends has nothing to say
         }

@@ -28,9 +28,9 @@ import org.apache.pekko.cluster.ClusterEvent;
 import org.apache.pekko.cluster.typed.Cluster;
 import org.apache.pekko.cluster.typed.Subscribe;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Two members with the settings that nodes have; the connection of b is the test's. */
 @Tag("actor")
@@ -46,11 +46,10 @@ class DeadNodesTest {
     private LivenessConnections connections;
     private StandIn process;
 
-    @BeforeEach
-    void findPorts() throws IOException {
-        cluster = TwoNodes.find();
+    private void findPorts(String host) throws IOException {
+        cluster = TwoNodes.find('"' + host + '"');
         connections = new LivenessConnections(cluster, cluster.node("a"), Sockets.PLAIN,
-                DataPort.open(new InetSocketAddress("127.0.0.1", cluster.node("a").dataPort()), RunKey.open()));
+                DataPort.open(new InetSocketAddress(host, cluster.node("a").dataPort()), RunKey.open()));
     }
 
     @AfterEach
@@ -97,8 +96,10 @@ class DeadNodesTest {
     }
 
     /** No silence is noticed here, and of two halves the one with the higher address would end. */
-    @Test
-    void shouldRemoveAMemberAfterItsProcessHasEndedAndContinueAlone() throws Exception {
+    @ParameterizedTest
+    @ValueSource(strings = {"127.0.0.1", "::1"})
+    void shouldRemoveAMemberAfterItsProcessHasEndedAndContinueAlone(String host) throws Exception {
+        findPorts(host);
         start("a", guardianOfA(), "");
         ActorSystem<?> b = start("b", Behaviors.empty(), "");
         process = new StandIn(cluster, cluster.node("b"), Cluster.get(b).selfMember().uniqueAddress().longUid());
@@ -114,8 +115,10 @@ class DeadNodesTest {
     }
 
     /** It has all that a node of the run has, and the name of one, but not the address that the file has for it. */
-    @Test
-    void shouldTakeOutAMemberThatTheFileDoesNotName() throws Exception {
+    @ParameterizedTest
+    @ValueSource(strings = {"127.0.0.1", "::1"})
+    void shouldTakeOutAMemberThatTheFileDoesNotName(String host) throws Exception {
+        findPorts(host);
         start("a", guardianOfA(), "");
         ActorSystem<?> unlisted = start("b", Behaviors.empty(), "pekko.remote.artery.canonical.port = 0");
         assertTrue(joined.await(PATIENCE_SECONDS, TimeUnit.SECONDS));
