@@ -16,9 +16,9 @@ import dev.troupe.look.chaos.RunRecord;
 import dev.troupe.plan.UsageException;
 import dev.troupe.plan.directory.RunDirectory;
 import dev.troupe.plan.prepare.PreparedRun;
+import dev.troupe.tokenizer.file.FileReason;
 import java.io.IOException;
 import java.io.PrintStream;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -110,7 +110,13 @@ final class ChaosCommand implements Callable<Integer> {
         }
         ChaosResult result = ChaosResult.of(undisturbed.record(), disturbed.record(), asked, disturbed.failure(),
                 ChaosRun.weights(spec), spec.cluster().isPresent() ? Basis.UNDISTURBED_RUN : Basis.OWN_STEPS);
-        write(spec.with(asked.all()), result, directory);
+        try {
+            write(spec.with(asked.all()), result, directory);
+        } catch (IOException failure) {
+            System.err.println("troupe: both runs are done, but their comparison cannot be written to " + directory
+                    + " (" + FileReason.of(failure) + ")");
+            return ExitCode.RUN_FAILED;
+        }
         output.println();
         output.println(ChaosTable.of(result));
         output.println();
@@ -141,14 +147,10 @@ final class ChaosCommand implements Callable<Integer> {
         return drawn;
     }
 
-    private static void write(RunSpec spec, ChaosResult result, Path directory) {
-        try {
-            Files.createDirectories(directory);
-            Files.writeString(directory.resolve("config.conf"), spec.toHocon());
-            Files.writeString(directory.resolve("chaos.json"), ChaosJson.of(spec, result));
-            Files.writeString(directory.resolve("chaos.html"), ChaosReport.of(spec, result));
-        } catch (IOException failure) {
-            throw new UncheckedIOException(failure);
-        }
+    private static void write(RunSpec spec, ChaosResult result, Path directory) throws IOException {
+        Files.createDirectories(directory);
+        Files.writeString(directory.resolve("config.conf"), spec.toHocon());
+        Files.writeString(directory.resolve("chaos.json"), ChaosJson.of(spec, result));
+        Files.writeString(directory.resolve("chaos.html"), ChaosReport.of(spec, result));
     }
 }

@@ -7,11 +7,11 @@ import dev.troupe.look.chaos.RunRecord;
 import dev.troupe.look.output.MetricsLog;
 import dev.troupe.plan.UsageException;
 import dev.troupe.plan.checkpoint.Checkpoint;
+import dev.troupe.plan.directory.RunDirectory;
 import dev.troupe.plan.prepare.BuiltInCorpus;
 import dev.troupe.plan.prepare.PreparedRun;
 import dev.troupe.plan.prepare.RunRequest;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -74,7 +74,7 @@ final class ChaosRun {
             Files.createDirectories(directory);
             Files.writeString(config, spec.with(faults).toHocon());
         } catch (IOException failure) {
-            throw new UncheckedIOException(failure);
+            throw RunDirectory.unwritable(directory, failure);
         }
         int exitCode = execute(config, run);
         RunRecord record = read(run);

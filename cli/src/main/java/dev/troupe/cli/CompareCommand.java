@@ -18,6 +18,7 @@ import dev.troupe.plan.UsageException;
 import dev.troupe.plan.directory.RunDirectory;
 import dev.troupe.plan.prepare.BuiltInCorpus;
 import dev.troupe.schedule.drawing.ChromeTrace;
+import dev.troupe.tokenizer.file.FileReason;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.io.UncheckedIOException;
@@ -120,8 +121,9 @@ final class CompareCommand implements Callable<Integer> {
                     .toList()));
             Files.writeString(directory.resolve("report.html"), ComparisonReport.of(spec, outcomes));
         } catch (IOException failure) {
-            throw new ComparisonException("the comparison is done, but its files cannot be written (" + failure
-                    + "): " + directory + " holds only some of them; delete it, and choose another with --out");
+            throw new ComparisonException(
+                    "the comparison is done, but its files cannot be written (" + FileReason.of(failure)
+                            + "): " + directory + " holds only some of them; delete it, and choose another with --out");
         }
     }
 

@@ -17,7 +17,6 @@ import dev.troupe.protocol.supervisor.RunRestarts;
 import dev.troupe.run.cluster.tls.Certificates;
 import java.io.IOException;
 import java.io.PrintStream;
-import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
 import java.net.SocketException;
@@ -130,7 +129,7 @@ final class LaunchCommand implements Callable<Integer> {
             RunDirectory.make(directory);
             return Files.createDirectories(directory.resolve(RunDirectory.LOGS));
         } catch (IOException failure) {
-            throw new UncheckedIOException(failure);
+            throw RunDirectory.unwritable(directory, failure);
         }
     }
 }

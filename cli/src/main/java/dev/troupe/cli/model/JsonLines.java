@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.troupe.plan.UsageException;
+import dev.troupe.tokenizer.file.FileReason;
 import dev.troupe.tokenizer.file.JsonDefect;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -54,7 +55,7 @@ final class JsonLines {
         } catch (NoSuchFileException absent) {
             throw new UsageException("there is no file " + file, absent);
         } catch (IOException failure) {
-            throw new UsageException("cannot read " + file + ": " + failure.getMessage(), failure);
+            throw new UsageException("cannot read " + file + ": " + FileReason.of(failure), failure);
         }
     }
 }

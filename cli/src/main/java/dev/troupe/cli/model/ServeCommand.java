@@ -10,6 +10,7 @@ import dev.troupe.run.cluster.tls.Certificates;
 import dev.troupe.run.http.PageServer;
 import dev.troupe.serve.ApiServer;
 import dev.troupe.tokenizer.file.BoundedFile;
+import dev.troupe.tokenizer.file.FileReason;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.net.InetSocketAddress;
@@ -162,7 +163,7 @@ public final class ServeCommand implements Callable<Integer> {
             }
             return token;
         } catch (IOException unreadable) {
-            throw new UsageException("--token-file " + file + " cannot be read: " + unreadable.getMessage(),
+            throw new UsageException("--token-file " + file + " cannot be read: " + FileReason.of(unreadable),
                     unreadable);
         }
     }

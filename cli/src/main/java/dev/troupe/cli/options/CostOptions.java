@@ -15,7 +15,7 @@ import dev.troupe.schedule.simulator.Costs;
 import dev.troupe.schedule.simulator.Hop;
 import dev.troupe.schedule.simulator.StageCost;
 import dev.troupe.tokenizer.file.BoundedFile;
-import dev.troupe.weights.Wording;
+import dev.troupe.tokenizer.file.FileReason;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -177,7 +177,7 @@ public final class CostOptions {
         try {
             return BoundedFile.text(file).lines().map(String::strip).filter(line -> !line.isEmpty()).toList();
         } catch (IOException unreadable) {
-            throw new UsageException("--costs names a file that cannot be read (" + Wording.reason(unreadable)
+            throw new UsageException("--costs names a file that cannot be read (" + FileReason.of(unreadable)
                     + "): name a CSV with a line F,I,W for each stage, or give the numbers", unreadable);
         }
     }

@@ -1,7 +1,6 @@
 package dev.troupe.cli.options;
 
 import dev.troupe.plan.UsageException;
-import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -40,11 +39,6 @@ public final class OutOption {
             System.out.flush();
             return;
         }
-        try {
-            Files.writeString(out, text);
-        } catch (IOException failure) {
-            throw new UsageException("cannot write " + out + " (" + failure + "); choose another with --out",
-                    failure);
-        }
+        OutputFile.write("--out", out, text);
     }
 }

@@ -1,5 +1,6 @@
 package dev.troupe.cli.plan;
 
+import dev.troupe.cli.options.OutputFile;
 import dev.troupe.cli.report.Terminal;
 import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.cli.stop.StopRequests;
@@ -12,7 +13,6 @@ import dev.troupe.plan.planner.PlanRequest;
 import dev.troupe.plan.planner.Planner;
 import dev.troupe.plan.planner.PricedPlan;
 import dev.troupe.plan.prepare.BuiltInCorpus;
-import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -96,20 +96,10 @@ final class MeasureOptions {
                 ? Path.of("runs", "plan-" + answer.best().getFirst().spec().name() + ".json")
                 : report;
         String json = PlanJson.of(request, answer, measured);
-        write("--report", file, json);
+        OutputFile.write("--report", file, json);
         output.print(asJson
                 ? json
                 : TrialTable.of(answer, measured, chosen.size(), Terminal.ofOutput()) + "Written to " + file + ".\n");
         return ExitCode.DONE;
-    }
-
-    static void write(String option, Path file, String text) {
-        try {
-            Files.createDirectories(file.toAbsolutePath().getParent());
-            Files.writeString(file, text);
-        } catch (IOException failure) {
-            throw new UsageException("the plan cannot be written (" + failure + "): name another file with " + option,
-                    failure);
-        }
     }
 }

@@ -1,6 +1,7 @@
 package dev.troupe.cli.plan;
 
 import dev.troupe.cli.options.ConfigOptions;
+import dev.troupe.cli.options.OutputFile;
 import dev.troupe.cli.report.Columns;
 import dev.troupe.cli.report.Terminal;
 import dev.troupe.cli.stop.ExitCode;
@@ -185,7 +186,7 @@ public final class PlanCommand implements Callable<Integer> {
      */
     private void write(RunSpec spec, Placed placed, Optional<MachineFigures> figures) {
         if (figuresFile != null) {
-            MeasureOptions.write("--figures", figuresFile, figures.orElseThrow().toHocon());
+            OutputFile.write("--figures", figuresFile, figures.orElseThrow().toHocon());
         }
         if (out == null) {
             return;
@@ -193,7 +194,7 @@ public final class PlanCommand implements Callable<Integer> {
         RunSpec best = placed.answer().best().getFirst().spec();
         RunSpec run = spec.cluster().map(cluster -> best.with(spec.nodesWithoutRanks(PlacementOptions.nodes(cluster,
                 placed)))).orElse(best);
-        MeasureOptions.write("--out", out, run.toHocon());
+        OutputFile.write("--out", out, run.toHocon());
         if (format == Format.table) {
             output.println("Written to " + out + ": ./troupe " + (run.cluster().isEmpty() ? "train " : "launch ") + out
                     + " runs it.");

@@ -1,6 +1,7 @@
 package dev.troupe.cli.profile;
 
 import dev.troupe.cli.options.ConfigOptions;
+import dev.troupe.cli.options.OutputFile;
 import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.cluster.ClusterSpec;
@@ -16,7 +17,6 @@ import dev.troupe.rank.profile.Profiler;
 import dev.troupe.run.cluster.links.LinkProfiler;
 import dev.troupe.run.cluster.machine.HostNames;
 import dev.troupe.schedule.family.Schedules;
-import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -56,7 +56,7 @@ public final class ProfileCommand implements Callable<Integer> {
                 : ofNode(spec, spec.cluster().orElseThrow(() -> new UsageException("--node " + node
                         + " is a node of cluster.nodes, but the configuration has none: name a file that has")));
         output.println(ProfileTable.of(profile));
-        write(file, profile);
+        OutputFile.write("--out", file, profile.toJson());
         output.println("Written to " + file + ".");
         output.print(ProfileTable.step(profile, spec.parallel(), spec.microbatchCount()));
         return ExitCode.DONE;
@@ -81,18 +81,6 @@ public final class ProfileCommand implements Callable<Integer> {
         try (OpenedRun run = OpenedRun
                 .of(NodeRequests.of(spec, self, Path.of("runs", "profile"), Optional.empty()))) {
             return layers.with(LinkProfiler.measure(PlannedRun.of(run), self));
-        }
-    }
-
-    private static void write(Path file, Profile profile) {
-        try {
-            if (file.getParent() != null) {
-                Files.createDirectories(file.getParent());
-            }
-            Files.writeString(file, profile.toJson());
-        } catch (IOException failure) {
-            throw new UsageException("the profile cannot be written (" + failure + "): name another file with --out",
-                    failure);
         }
     }
 }

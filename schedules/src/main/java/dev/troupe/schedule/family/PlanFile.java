@@ -7,6 +7,7 @@ import dev.troupe.schedule.lowering.RemoveTransfers;
 import java.io.IOException;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -46,6 +47,8 @@ public record PlanFile(Path path) implements Schedule {
                     + String.join(", ", Schedules.names()) + ".");
         } catch (CharacterCodingException e) {
             throw new PlanException("The plan file \"" + path + "\" is not UTF-8 text: save it as such.");
+        } catch (AccessDeniedException e) {
+            throw new PlanException("The plan file \"" + path + "\" cannot be read: permission denied.");
         } catch (IOException e) {
             throw new PlanException("The plan file \"" + path + "\" cannot be read: " + e.getMessage() + ".");
         }

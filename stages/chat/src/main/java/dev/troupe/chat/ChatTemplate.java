@@ -7,6 +7,7 @@ import dev.troupe.chat.value.None;
 import dev.troupe.chat.value.TemplateException;
 import dev.troupe.tokenizer.file.BoundedFile;
 import dev.troupe.tokenizer.file.FilePart;
+import dev.troupe.tokenizer.file.FileReason;
 import dev.troupe.tokenizer.file.TokenizerException;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
@@ -161,7 +162,7 @@ public final class ChatTemplate {
         } catch (CharacterCodingException binary) {
             throw new TokenizerException(file + " is not UTF-8 text: save it as such", binary);
         } catch (IOException failure) {
-            throw new TokenizerException("cannot read " + file + ": " + failure.getMessage(), failure);
+            throw new TokenizerException("cannot read " + file + ": " + FileReason.of(failure), failure);
         }
     }
 

@@ -4,6 +4,7 @@ import dev.troupe.tokenizer.ByteTokenizer;
 import dev.troupe.tokenizer.Gpt2Tokenizer;
 import dev.troupe.tokenizer.HuggingFaceTokenizer;
 import dev.troupe.tokenizer.Tokenizer;
+import dev.troupe.tokenizer.file.FileReason;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
@@ -114,7 +115,7 @@ public final class Corpus implements AutoCloseable {
         } catch (FileAlreadyExistsException appeared) {
             throw new DataException(taken, appeared);
         } catch (IOException failure) {
-            throw new DataException("cannot write " + target + ": " + DataFile.reason(failure), failure);
+            throw new DataException("cannot write " + target + ": " + FileReason.of(failure), failure);
         }
     }
 

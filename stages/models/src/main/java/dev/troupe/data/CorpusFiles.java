@@ -1,5 +1,6 @@
 package dev.troupe.data;
 
+import dev.troupe.tokenizer.file.FileReason;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.FileSystems;
@@ -115,7 +116,7 @@ public record CorpusFiles(String name, List<Path> files, Kind kind) {
             boolean isGlob = name.toString().chars().anyMatch(sign -> GLOB_SIGNS.indexOf(sign) >= 0);
             return Files.exists(name) || !isGlob ? List.of(name) : matching(name);
         } catch (IOException | UncheckedIOException failure) {
-            throw new DataException("cannot look for files in " + name + ": " + DataFile.reason(failure), failure);
+            throw new DataException("cannot look for files in " + name + ": " + FileReason.of(failure), failure);
         }
     }
 

@@ -1,21 +1,18 @@
 package dev.troupe.data;
 
+import dev.troupe.tokenizer.file.FileReason;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.AccessDeniedException;
-import java.nio.file.FileSystemException;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.HexFormat;
 import java.util.Map;
 
-/** Access to data files: mapping into memory, and the reasons of failures. */
+/** Access to data files: mapping into memory, and refusals. */
 public final class DataFile {
     private static final MemorySegment MARK = MemorySegment.ofArray("\uFEFF".getBytes(StandardCharsets.UTF_8));
 
@@ -85,24 +82,13 @@ public final class DataFile {
                         + " name what it holds");
     }
 
-    public static DataException unreadable(Path file, Exception failure) {
-        return new DataException("cannot read " + file + ": " + reason(failure), failure);
+    public static DataException unreadable(Path file, IOException failure) {
+        return new DataException("cannot read " + file + ": " + FileReason.of(failure), failure);
     }
 
     static void requireContent(String name, long byteCount) {
         if (byteCount == 0) {
             throw new DataException(name + " is empty; give a file with data in it");
         }
-    }
-
-    /** Returns the reason why the operating system refused, in words. */
-    static String reason(Exception failure) {
-        return switch (failure) {
-            case UncheckedIOException unchecked -> reason(unchecked.getCause());
-            case NoSuchFileException _ -> "there is no such file";
-            case AccessDeniedException _ -> "permission denied";
-            case FileSystemException system when system.getReason() != null -> system.getReason();
-            default -> failure.getMessage() == null ? failure.getClass().getSimpleName() : failure.getMessage();
-        };
     }
 }

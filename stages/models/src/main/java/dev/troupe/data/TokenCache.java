@@ -1,5 +1,6 @@
 package dev.troupe.data;
 
+import dev.troupe.tokenizer.file.FileReason;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -103,7 +104,7 @@ public final class TokenCache {
         } catch (NoSuchFileException deletedMeanwhile) {
             return Optional.empty();
         } catch (IOException failure) {
-            notes.accept("the kept tokens in " + file.get() + " cannot be read (" + DataFile.reason(failure)
+            notes.accept("the kept tokens in " + file.get() + " cannot be read (" + FileReason.of(failure)
                     + "), so the text is tokenized again");
             return Optional.empty();
         }
@@ -158,7 +159,7 @@ public final class TokenCache {
             }
             makeRoom(file);
         } catch (IOException failure) {
-            notes.accept("tokens cannot be kept in " + folder.get() + " (" + DataFile.reason(failure)
+            notes.accept("tokens cannot be kept in " + folder.get() + " (" + FileReason.of(failure)
                     + "), so text is tokenized at every start; data.cache names another folder");
             return Optional.empty();
         }

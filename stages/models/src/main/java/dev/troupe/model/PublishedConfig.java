@@ -11,9 +11,9 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.troupe.tokenizer.file.BoundedFile;
+import dev.troupe.tokenizer.file.FileReason;
 import dev.troupe.tokenizer.file.JsonDefect;
 import dev.troupe.weights.WeightException;
-import dev.troupe.weights.Wording;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.HashSet;
@@ -83,7 +83,7 @@ public final class PublishedConfig {
             throw new WeightException(file + " must be JSON with unique keys: "
                     + JsonDefect.of(malformed), malformed);
         } catch (IOException failure) {
-            throw new WeightException("cannot read " + file + ": " + Wording.reason(failure), failure);
+            throw new WeightException("cannot read " + file + ": " + FileReason.of(failure), failure);
         }
     }
 

@@ -28,9 +28,9 @@ final class ParquetDocuments implements DocumentReader {
     /** Bytes of a file for each further second of the limit: the library reads ten times that number. */
     private static final long BYTES_A_SECOND = 16 << 20;
     private static final int ROWS_AT_A_TIME = 64;
-    /** The library's advice to programmers, such as dependencies to add, and names of its classes. */
-    private static final Pattern ADVICE = Pattern.compile(
-            "(?i)[.:;,]?\\s*(please )?\\b(add (the )?(following )?dependenc|consider adding|to (use|enable) it).*|\\b\\w+(\\.\\w+){2,}:?\\s*");
+    /** Words of the library for a compression that it cannot read. */
+    private static final Pattern COMPRESSION = Pattern.compile("(?i)codec|compress|lz4|lzo|brotli");
+    private static final Pattern NO_PARQUET = Pattern.compile("(?i)magic|not a (valid )?parquet|too (small|short)");
 
     private final Path file;
     private final int fileIndex;
@@ -134,8 +134,13 @@ final class ParquetDocuments implements DocumentReader {
         while (first.getCause() != null) {
             first = first.getCause();
         }
-        String said = first.getMessage() == null ? first.getClass().getSimpleName() : first.getMessage();
-        String defect = ADVICE.matcher(said.lines().findFirst().orElse("")).replaceAll("").strip();
+        // The message is for programmers, and Java's own if a number of the file leads out of it.
+        String said = String.valueOf(first.getMessage());
+        String defect = COMPRESSION.matcher(said).find()
+                ? "its compression is none of those that are supported"
+                : NO_PARQUET.matcher(said).find()
+                        ? "it does not begin and end as one"
+                        : "a part of it is damaged";
         return new DataException(file + " is no Parquet file that can be read: " + defect
                 + "; write it again, with snappy, zstd, gzip or no compression", failure);
     }

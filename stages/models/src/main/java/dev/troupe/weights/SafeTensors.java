@@ -4,6 +4,7 @@ import static dev.troupe.weights.Wording.quoted;
 
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Shape;
+import dev.troupe.tokenizer.file.FileReason;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -61,7 +62,7 @@ public final class SafeTensors implements AutoCloseable {
             return new SafeTensors(file, arena, all.asSlice(Long.BYTES + headerBytes, dataBytes), header);
         } catch (IOException failure) {
             arena.close();
-            throw new WeightException("cannot read " + file + ": " + Wording.reason(failure), failure);
+            throw new WeightException("cannot read " + file + ": " + FileReason.of(failure), failure);
         } catch (RuntimeException refused) {
             arena.close();
             throw refused;

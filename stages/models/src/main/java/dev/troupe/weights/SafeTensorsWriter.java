@@ -4,6 +4,7 @@ import static dev.troupe.weights.Wording.quoted;
 
 import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.troupe.tokenizer.file.FileReason;
 import dev.troupe.tokenizer.file.WholeFile;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -50,7 +51,7 @@ public final class SafeTensorsWriter {
             write(whole.channel(), metadata, tensors);
             whole.commit();
         } catch (IOException failure) {
-            throw new WeightException("cannot write " + file + ": " + Wording.reason(failure), failure);
+            throw new WeightException("cannot write " + file + ": " + FileReason.of(failure), failure);
         }
     }
 

@@ -45,15 +45,15 @@ class SafeTensorsRefusalTest {
                 Arguments.of(" " + SOUND, 8,
                         ": the header of a safetensors file must begin with '{', but found byte 0x20" + AGAIN),
                 Arguments.of("{\"x\":", 0,
-                        ": the header must be JSON with unique keys, but found: Unexpected end-of-input"
-                                + " within/between Object entries" + AGAIN),
+                        ": the header must be JSON with unique keys, but found: the text ends too early"
+                                + AGAIN),
                 Arguments.of("{\"x\":1}}", 0, ": tensor \"x\" must be described by an object, but found \"1\"" + AGAIN),
                 Arguments.of("{} {}", 0, ": the header must be one JSON object, but more follows it" + AGAIN),
                 Arguments.of(
                         "{\"x\":" + describe("F32", "[2]", "[0,8]") + ",\"x\":" + describe("F32", "[2]", "[0,8]") + "}",
-                        8, ": the header must be JSON with unique keys, but found: Duplicate field 'x'" + AGAIN),
+                        8, ": the header must be JSON with unique keys, but found: \"x\" is given twice" + AGAIN),
                 Arguments.of("{\"x\":{\"dtype\":\"F32\",\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}", 8,
-                        ": the header must be JSON with unique keys, but found: Duplicate field 'dtype'" + AGAIN),
+                        ": the header must be JSON with unique keys, but found: \"dtype\" is given twice" + AGAIN),
                 Arguments.of("{\"__metadata__\":{\"step\":3}}", 0,
                         ": every entry of __metadata__ must be a text, but \"step\" is \"3\"" + AGAIN),
                 tensor(describe("F4", "[3]", "[0,2]"), 2,

@@ -2,6 +2,7 @@ package dev.troupe.tokenizer;
 
 import dev.troupe.tokenizer.file.BoundedFile;
 import dev.troupe.tokenizer.file.FilePart;
+import dev.troupe.tokenizer.file.FileReason;
 import dev.troupe.tokenizer.file.Sha256;
 import dev.troupe.tokenizer.file.TokenizerException;
 import dev.troupe.tokenizer.huggingface.TokenizerFile;
@@ -71,7 +72,7 @@ public final class HuggingFaceTokenizer implements Tokenizer {
         try {
             return Sha256.of(BoundedFile.bytes(path));
         } catch (IOException failure) {
-            throw new TokenizerException("cannot read " + path + ": " + failure.getMessage(), failure);
+            throw new TokenizerException("cannot read " + path + ": " + FileReason.of(failure), failure);
         }
     }
 

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.lang.foreign.Arena;
 import java.lang.foreign.SymbolLookup;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -40,6 +41,8 @@ public final class SharedLibrary {
     private static boolean isShared(String what, Path file) {
         try (InputStream content = Files.newInputStream(file)) {
             return Arrays.equals(content.readNBytes(ELF.length), ELF);
+        } catch (AccessDeniedException denied) {
+            throw refused(what, file, "cannot be read: permission denied");
         } catch (IOException failure) {
             throw refused(what, file, "cannot be read: " + failure.getMessage());
         }

@@ -2,6 +2,7 @@ package dev.troupe.look.bisect;
 
 import dev.troupe.plan.prepare.PreparedRun;
 import dev.troupe.rank.bits.StepBits;
+import dev.troupe.tokenizer.file.FileReason;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -71,7 +72,7 @@ public final class BitsFile implements AutoCloseable {
         } catch (IOException failure) {
             if (!isTroubled) {
                 isTroubled = true;
-                trouble.accept("The digests of steps cannot be written to " + file + ": " + failure.getMessage());
+                trouble.accept("The digests of steps cannot be written to " + file + ": " + FileReason.of(failure));
             }
         }
     }
@@ -126,7 +127,7 @@ public final class BitsFile implements AutoCloseable {
             try {
                 channel.close();
             } catch (IOException failure) {
-                trouble.accept("The digests of steps cannot be closed in " + file + ": " + failure.getMessage());
+                trouble.accept("The digests of steps cannot be closed in " + file + ": " + FileReason.of(failure));
             }
         }
     }

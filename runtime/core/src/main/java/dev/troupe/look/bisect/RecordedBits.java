@@ -3,6 +3,7 @@ package dev.troupe.look.bisect;
 import dev.troupe.plan.UsageException;
 import dev.troupe.rank.bits.BitKey;
 import dev.troupe.tokenizer.file.BoundedFile;
+import dev.troupe.tokenizer.file.FileReason;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.BufferUnderflowException;
@@ -106,7 +107,7 @@ public final class RecordedBits implements AutoCloseable {
                     + "): it was made by an older Troupe, by an engine that computes nothing, or has done no step",
                     absent);
         } catch (IOException failure) {
-            throw new UsageException(file + " cannot be read: " + failure.getMessage(), failure);
+            throw new UsageException(file + " cannot be read: " + FileReason.of(failure), failure);
         }
     }
 
@@ -139,7 +140,8 @@ public final class RecordedBits implements AutoCloseable {
             record.position(BitsFile.RECORD_PREFIX_BYTES).asLongBuffer().get(values);
             return values;
         } catch (IOException failure) {
-            throw new UsageException(run.resolve(BitsFile.NAME) + " cannot be read: " + failure.getMessage(), failure);
+            throw new UsageException(run.resolve(BitsFile.NAME) + " cannot be read: " + FileReason.of(failure),
+                    failure);
         }
     }
 

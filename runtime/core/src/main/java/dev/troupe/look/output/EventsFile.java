@@ -6,6 +6,7 @@ import dev.troupe.protocol.watch.Notice;
 import dev.troupe.rank.lines.JsonLog;
 import dev.troupe.run.news.RunListener;
 import dev.troupe.run.news.RunNews;
+import dev.troupe.tokenizer.file.FileReason;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -68,7 +69,7 @@ public final class EventsFile implements RunListener {
         try {
             JsonLog.append(file, line.toString());
         } catch (IOException unwritten) { // a lost line does not end the run
-            trouble.accept("cannot write " + file + " (" + unwritten.getMessage() + "); it lacks: "
+            trouble.accept("cannot write " + file + " (" + FileReason.of(unwritten) + "); it lacks: "
                     + line.path("sentence").asText());
         }
     }

@@ -1,5 +1,6 @@
 package dev.troupe.look.output;
 
+import dev.troupe.tokenizer.file.FileReason;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -62,7 +63,7 @@ final class RetryingFile implements AutoCloseable {
         } catch (IOException failure) {
             if (!isDelayed) {
                 isDelayed = true;
-                trouble.accept("cannot write " + what + " (" + failure.getMessage()
+                trouble.accept("cannot write " + what + " (" + FileReason.of(failure)
                         + "); its records wait in memory until there is room");
             }
         }

@@ -19,6 +19,7 @@ import dev.troupe.run.news.Recovery;
 import dev.troupe.run.news.RunListener;
 import dev.troupe.run.news.RunNews;
 import dev.troupe.run.news.RunOutcome;
+import dev.troupe.tokenizer.file.FileReason;
 import dev.troupe.weights.WeightException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -167,6 +168,9 @@ public final class RunJournal implements RunListener, AutoCloseable {
             Checkpoint.newestSteps(directory.path())
                     .ifPresent(steps -> journal.lastCheckpoint = directory.checkpoint(steps));
             return journal;
+        } catch (UncheckedIOException unwritten) {
+            directory.close();
+            throw RunDirectory.unwritable(directory.path(), unwritten.getCause());
         } catch (RuntimeException failure) {
             directory.close();
             throw failure;
@@ -267,7 +271,7 @@ public final class RunJournal implements RunListener, AutoCloseable {
         try {
             RecoveryLog.append(directory.path(), recovery);
         } catch (UncheckedIOException unwritten) { // a lost line does not end the run that has just recovered
-            trouble.accept(unwritten.getMessage() + ": " + unwritten.getCause().getMessage());
+            trouble.accept(unwritten.getMessage() + ": " + FileReason.of(unwritten));
         }
     }
 

@@ -5,6 +5,7 @@ import dev.troupe.rank.idle.MeasuredStep;
 import dev.troupe.rank.idle.MeasuredTrace;
 import dev.troupe.rank.idle.StepTimes;
 import dev.troupe.rank.idle.Usual;
+import dev.troupe.tokenizer.file.FileReason;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -238,7 +239,7 @@ public final class StepRecords implements AutoCloseable {
     private void report(IOException failure) {
         if (!isTroubled) {
             isTroubled = true;
-            String why = failure instanceof NoSuchFileException ? "no such directory" : failure.getMessage();
+            String why = FileReason.of(failure);
             trouble.accept("The times of steps cannot be written to " + directory.resolve(DIRECTORY) + ": " + why);
         }
     }

@@ -16,6 +16,7 @@ import dev.troupe.run.http.Answer;
 import dev.troupe.run.http.PageServer;
 import dev.troupe.run.http.Routes;
 import dev.troupe.tokenizer.file.BoundedFile;
+import dev.troupe.tokenizer.file.FileReason;
 import dev.troupe.tokenizer.file.JsonDefect;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -218,7 +219,7 @@ public final class RunPage {
         } catch (JsonProcessingException malformed) {
             return Answer.unreadable("the file of step " + number + " is no JSON: " + JsonDefect.of(malformed));
         } catch (IOException unreadable) {
-            return Answer.unreadable("the file of step " + number + " cannot be read: " + unreadable.getMessage());
+            return Answer.unreadable("the file of step " + number + " cannot be read: " + FileReason.of(unreadable));
         }
     }
 
@@ -292,7 +293,7 @@ public final class RunPage {
             }
             return Answer.json(answer);
         } catch (IOException unreadable) {
-            return Answer.unreadable(newest.get() + " cannot be read: " + unreadable.getMessage());
+            return Answer.unreadable(newest.get() + " cannot be read: " + FileReason.of(unreadable));
         }
     }
 
@@ -332,7 +333,7 @@ public final class RunPage {
                     ? Answer.absent("the run in " + directory + " has no " + name + ": an older Troupe trained it")
                     : Answer.notYet("the run has not begun: there is no " + name + " in " + directory + " yet");
         } catch (IOException unreadable) {
-            return Answer.unreadable(directory.resolve(name) + " cannot be read: " + unreadable.getMessage());
+            return Answer.unreadable(directory.resolve(name) + " cannot be read: " + FileReason.of(unreadable));
         }
     }
 

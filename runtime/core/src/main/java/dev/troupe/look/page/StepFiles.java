@@ -9,6 +9,7 @@ import dev.troupe.look.output.StepJson;
 import dev.troupe.look.output.StepRecords;
 import dev.troupe.run.http.Answer;
 import dev.troupe.tokenizer.file.BoundedFile;
+import dev.troupe.tokenizer.file.FileReason;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -105,7 +106,7 @@ final class StepFiles {
                     ? "there is no step " + number + " yet: " + stepsDone + " steps are done"
                     : why(number));
         } catch (IOException unreadable) {
-            return Answer.unreadable("the file of step " + number + " cannot be read: " + unreadable.getMessage());
+            return Answer.unreadable("the file of step " + number + " cannot be read: " + FileReason.of(unreadable));
         }
     }
 

@@ -7,10 +7,10 @@ import dev.troupe.model.spec.ParameterSpec;
 import dev.troupe.plan.checkpoint.Checkpoint;
 import dev.troupe.plan.checkpoint.DiskRoom;
 import dev.troupe.plan.checkpoint.RunConfig;
+import dev.troupe.tokenizer.file.FileReason;
 import dev.troupe.weights.NamedTensor;
 import dev.troupe.weights.WeightException;
 import dev.troupe.weights.WeightSource;
-import dev.troupe.weights.Wording;
 import dev.troupe.weights.gguf.GgufFile;
 import dev.troupe.weights.gguf.GgufType;
 import dev.troupe.weights.gguf.GgufVocabulary;
@@ -64,7 +64,7 @@ public final class ModelExport {
         try {
             Files.createDirectories(directory);
         } catch (IOException failure) {
-            throw new WeightException("cannot make the directory " + directory + ": " + Wording.reason(failure),
+            throw new WeightException("cannot make the directory " + directory + ": " + FileReason.of(failure),
                     failure);
         }
         file.write(directory.resolve(GGUF), weights);

@@ -6,6 +6,7 @@ import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.protocol.LossScale;
 import dev.troupe.shard.StateTensor;
+import dev.troupe.tokenizer.file.FileReason;
 import dev.troupe.weights.SafeTensors;
 import dev.troupe.weights.ShardedWeights;
 import dev.troupe.weights.StoredType;
@@ -154,7 +155,8 @@ public final class Checkpoint implements WeightSource, AutoCloseable {
         try {
             return CheckpointFolder.of(runDirectory).newestFirst();
         } catch (IOException failure) {
-            throw new CheckpointException("cannot list the checkpoints of " + runDirectory + ": " + failure, failure);
+            throw new CheckpointException(
+                    "cannot list the checkpoints of " + runDirectory + ": " + FileReason.of(failure), failure);
         }
     }
 

@@ -3,6 +3,7 @@ package dev.troupe.plan.checkpoint;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.protocol.LossScale;
 import dev.troupe.protocol.checkpoint.CheckpointPart;
+import dev.troupe.tokenizer.file.FileReason;
 import dev.troupe.weights.ShardedWeights;
 import dev.troupe.weights.TensorPart;
 import dev.troupe.weights.WeightException;
@@ -121,7 +122,7 @@ public final class CheckpointStore {
         } catch (WeightException unwritten) {
             throw new CheckpointException(unwritten.getMessage(), unwritten);
         } catch (IOException failure) {
-            throw new CheckpointException("cannot write " + file + ": " + failure, failure);
+            throw new CheckpointException("cannot write " + file + ": " + FileReason.of(failure), failure);
         }
     }
 
@@ -167,7 +168,8 @@ public final class CheckpointStore {
             throw new CheckpointException("the file system of " + runDirectory
                     + " cannot rename a directory in one step: choose another place with --out", failure);
         } catch (IOException | UncheckedIOException failure) {
-            throw new CheckpointException("cannot write the checkpoint " + target + ": " + failure, failure);
+            throw new CheckpointException("cannot write the checkpoint " + target + ": " + FileReason.of(failure),
+                    failure);
         }
     }
 
@@ -176,7 +178,7 @@ public final class CheckpointStore {
         try {
             PartFile.damage(folder.partial(stepsDone).resolve(part.file()), part.byteCount() - 1);
         } catch (IOException failure) {
-            throw new CheckpointException("cannot damage " + part.file() + ": " + failure, failure);
+            throw new CheckpointException("cannot damage " + part.file() + ": " + FileReason.of(failure), failure);
         }
     }
 
@@ -188,7 +190,7 @@ public final class CheckpointStore {
                 CheckpointFolder.delete(partial);
             }
         } catch (IOException failure) {
-            LOG.warn("{} could not be deleted: {}", partial, failure.toString());
+            LOG.warn("{} could not be deleted: {}", partial, FileReason.of(failure));
         }
     }
 

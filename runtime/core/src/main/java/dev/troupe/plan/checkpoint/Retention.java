@@ -1,5 +1,6 @@
 package dev.troupe.plan.checkpoint;
 
+import dev.troupe.tokenizer.file.FileReason;
 import java.io.IOException;
 import java.util.List;
 import org.slf4j.Logger;
@@ -36,7 +37,7 @@ final class Retention {
                 }
             }
         } catch (IOException failure) {
-            LOG.warn("an old checkpoint in {} could not be deleted: {}", folder.path(), failure.toString());
+            LOG.warn("an old checkpoint in {} could not be deleted: {}", folder.path(), FileReason.of(failure));
         }
     }
 

@@ -4,6 +4,7 @@ import dev.troupe.config.RunSpec;
 import dev.troupe.plan.UsageException;
 import dev.troupe.plan.checkpoint.Checkpoint;
 import dev.troupe.plan.checkpoint.CheckpointStore;
+import dev.troupe.tokenizer.file.FileReason;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
@@ -204,7 +205,7 @@ public final class RunDirectory implements AutoCloseable {
 
     /** Returns the refusal of a directory that cannot be written to, or is on a full disk. */
     public static UsageException unwritable(Path path, IOException failure) {
-        return new UsageException("cannot write to the output directory " + path + " (" + failure
+        return new UsageException("cannot write to the output directory " + path + " (" + FileReason.of(failure)
                 + "); make room there, or choose another with --out", failure);
     }
 

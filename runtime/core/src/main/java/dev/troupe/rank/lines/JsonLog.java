@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.troupe.tokenizer.file.BoundedFile;
+import dev.troupe.tokenizer.file.FileReason;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -165,7 +166,7 @@ public final class JsonLog {
             });
             setAside(file, damaged, kept.toString(), trouble);
         } catch (IOException failure) {
-            trouble.accept("cannot read " + file + " (" + failure.getMessage() + "); the run continues without it");
+            trouble.accept("cannot read " + file + " (" + FileReason.of(failure) + "); the run continues without it");
         }
     }
 

@@ -6,6 +6,7 @@ import io.aeron.CommonContext;
 import java.io.IOException;
 import java.nio.MappedByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -98,7 +99,10 @@ final class DriverDirectory {
                     .filter(name -> !DRIVER_FILES.contains(name)).sorted().toList();
         } catch (IOException e) {
             throw new TransportException(
-                    "transport.directory " + directory + " cannot be read (" + e + "); name another one", e);
+                    "transport.directory " + directory + " cannot be read ("
+                            + (e instanceof AccessDeniedException ? "permission denied" : e.getMessage())
+                            + "); name another one",
+                    e);
         }
         if (!strangers.isEmpty()) {
             throw new TransportException("transport.directory must be empty or absent, since it is deleted at the end,"

@@ -2,8 +2,8 @@ package dev.troupe.weights.gguf;
 
 import dev.troupe.tokenizer.file.BoundedFile;
 import dev.troupe.tokenizer.file.FilePart;
+import dev.troupe.tokenizer.file.FileReason;
 import dev.troupe.tokenizer.file.TokenizerException;
-import dev.troupe.weights.Wording;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -36,7 +36,7 @@ record ChatTemplates(Map<String, String> byName) {
             try {
                 return new ChatTemplates(Map.of(DEFAULT, BoundedFile.text(file)));
             } catch (IOException failure) {
-                throw new TokenizerException("cannot read " + file + ": " + Wording.reason(failure), failure);
+                throw new TokenizerException("cannot read " + file + ": " + FileReason.of(failure), failure);
             }
         }
         Path json = directory.resolve(JSON_FILE);

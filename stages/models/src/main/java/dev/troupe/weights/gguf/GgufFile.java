@@ -7,11 +7,11 @@ import dev.troupe.model.GgufTensor;
 import dev.troupe.model.GgufTensor.Order;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.spec.Axis;
+import dev.troupe.tokenizer.file.FileReason;
 import dev.troupe.tokenizer.file.WholeFile;
 import dev.troupe.weights.Progress;
 import dev.troupe.weights.WeightException;
 import dev.troupe.weights.WeightSource;
-import dev.troupe.weights.Wording;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -198,7 +198,7 @@ public final class GgufFile {
             }
             whole.commit();
         } catch (IOException failure) {
-            throw new WeightException("cannot write " + file + ": " + Wording.reason(failure), failure);
+            throw new WeightException("cannot write " + file + ": " + FileReason.of(failure), failure);
         }
     }
 

@@ -1,8 +1,8 @@
 package dev.troupe.weights.huggingface;
 
 import dev.troupe.tokenizer.file.BoundedFile;
+import dev.troupe.tokenizer.file.FileReason;
 import dev.troupe.weights.WeightException;
-import dev.troupe.weights.Wording;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -63,7 +63,7 @@ public final class CompanionFiles {
                             .map(name -> NAMED_TEMPLATES + '/' + name))
                     .toList();
         } catch (IOException failure) {
-            throw new WeightException("cannot read " + templates + ": " + Wording.reason(failure), failure);
+            throw new WeightException("cannot read " + templates + ": " + FileReason.of(failure), failure);
         }
     }
 
@@ -79,7 +79,7 @@ public final class CompanionFiles {
                 Files.createDirectories(copy.getParent());
                 Files.copy(file, copy, StandardCopyOption.REPLACE_EXISTING);
             } catch (IOException failure) {
-                throw new WeightException("cannot copy " + file + " to " + into + ": " + Wording.reason(failure),
+                throw new WeightException("cannot copy " + file + " to " + into + ": " + FileReason.of(failure),
                         failure);
             }
         }
@@ -94,7 +94,7 @@ public final class CompanionFiles {
             }
             return file;
         } catch (IOException failure) {
-            throw new WeightException("cannot read " + file + ": " + Wording.reason(failure), failure);
+            throw new WeightException("cannot read " + file + ": " + FileReason.of(failure), failure);
         }
     }
 }

@@ -11,11 +11,11 @@ import dev.troupe.model.PublishedConfig;
 import dev.troupe.model.family.ModelFamilies;
 import dev.troupe.model.spec.Axis;
 import dev.troupe.model.spec.ParameterSpec;
+import dev.troupe.tokenizer.file.FileReason;
 import dev.troupe.tokenizer.file.WholeFile;
 import dev.troupe.weights.NamedTensor;
 import dev.troupe.weights.SafeTensorsWriter;
 import dev.troupe.weights.WeightException;
-import dev.troupe.weights.Wording;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
@@ -71,7 +71,7 @@ public final class HuggingFaceWriter {
             Files.createDirectories(directory);
             writeFiles(directory, model, shards(model, tensors, shardBytes), companions);
         } catch (IOException failure) {
-            throw new WeightException("cannot write the model to " + directory + ": " + Wording.reason(failure),
+            throw new WeightException("cannot write the model to " + directory + ": " + FileReason.of(failure),
                     failure);
         } finally {
             if (!existed) {

@@ -8,9 +8,9 @@ import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import dev.troupe.tokenizer.file.BoundedFile;
+import dev.troupe.tokenizer.file.FileReason;
 import dev.troupe.tokenizer.file.JsonDefect;
 import dev.troupe.weights.WeightException;
-import dev.troupe.weights.Wording;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
@@ -38,7 +38,7 @@ final class ShardIndex {
             throw new WeightException(index + " must be JSON with unique keys, but found: "
                     + JsonDefect.wordsOf(malformed), malformed);
         } catch (IOException failure) {
-            throw new WeightException("cannot read " + index + ": " + Wording.reason(failure), failure);
+            throw new WeightException("cannot read " + index + ": " + FileReason.of(failure), failure);
         }
         if (!map.isObject()) {
             throw new WeightException(index + ": " + WEIGHT_MAP + " must be an object of file names, but "

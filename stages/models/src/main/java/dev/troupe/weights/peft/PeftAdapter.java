@@ -7,6 +7,7 @@ import dev.troupe.engine.Shape;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.PublishedConfig;
 import dev.troupe.model.spec.ParameterSpec;
+import dev.troupe.tokenizer.file.FileReason;
 import dev.troupe.tokenizer.file.WholeFile;
 import dev.troupe.weights.Conversion;
 import dev.troupe.weights.NamedTensor;
@@ -16,7 +17,6 @@ import dev.troupe.weights.StoredTensor;
 import dev.troupe.weights.TensorSamples;
 import dev.troupe.weights.WeightException;
 import dev.troupe.weights.WeightSource;
-import dev.troupe.weights.Wording;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -171,7 +171,7 @@ public final class PeftAdapter implements WeightSource, AutoCloseable {
                 shape.commit();
             }
         } catch (IOException failure) {
-            throw new WeightException("cannot write the adapter to " + directory + ": " + Wording.reason(failure),
+            throw new WeightException("cannot write the adapter to " + directory + ": " + FileReason.of(failure),
                     failure);
         }
     }

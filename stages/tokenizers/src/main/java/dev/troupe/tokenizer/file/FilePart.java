@@ -44,7 +44,7 @@ public record FilePart(Path file, String path, JsonNode node) {
         } catch (NoSuchFileException absent) {
             throw new TokenizerException("there is no file " + file, absent);
         } catch (IOException failure) {
-            throw new TokenizerException("cannot read " + file + ": " + failure.getMessage(), failure);
+            throw new TokenizerException("cannot read " + file + ": " + FileReason.of(failure), failure);
         }
     }
 
