@@ -271,6 +271,18 @@ class RefusalTest {
         refusedModel(directory.resolve("nowhere"), "nowhere");
     }
 
+    /** What a file holds is found before the run has a directory. */
+    @ParameterizedTest
+    @ValueSource(floats = {Float.NaN, Float.POSITIVE_INFINITY, Float.NEGATIVE_INFINITY})
+    void shouldRefuseWeightsThatAreNoNumbers(float wrong) throws IOException {
+        Path model = copyModel(Golden.TIED);
+        Path weights = model.resolve("model.safetensors");
+        byte[] bytes = Files.readAllBytes(weights);
+        ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).putFloat(bytes.length - Float.BYTES, wrong);
+        Files.write(weights, bytes);
+        refusedModel(model, weights + ": tensor \"", "must hold finite numbers, but element", " is " + wrong);
+    }
+
     private void refusedModel(Path model, String... parts) {
         Execution.train(out, Golden.named(Golden.TIED).settings("model.from=" + model)).requireRefused(parts);
     }

@@ -4,18 +4,21 @@ import dev.troupe.plan.error.Reason;
 import dev.troupe.plan.prepare.PreparedRun;
 import dev.troupe.protocol.WarmUpReport;
 import dev.troupe.rank.warmup.KernelWarmUp;
+import dev.troupe.weights.WeightException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * The warm-up of a node, which runs the kernels of its ranks once. Each rank has its own thread. One rank for each processor
- * runs at a time: more would interpret the same code while the compilers wait. The last rank begins, since it has most kinds
- * of kernels. If a kernel fails, the run is refused, since no part of it exists yet.
+ * The warm-up of a node, which checks the weights of files and runs the kernels of its ranks once. Each rank has its own
+ * thread. One rank for each processor runs at a time: more would interpret the same code while the compilers wait. The last
+ * rank begins, since it has most kinds of kernels. If a kernel fails, the run is refused, since no part of it exists yet.
  *
  * <p>Thread rule: {@link #report} and {@link #await} by one thread at a time.
  */
@@ -31,6 +34,8 @@ public final class NodeWarmUp {
     private final CountDownLatch left;
     private final Semaphore processors = new Semaphore(Runtime.getRuntime().availableProcessors(), true);
     private final AtomicReference<Optional<String>> refusal = new AtomicReference<>(Optional.empty());
+    /** The names of tensors of files that were checked. */
+    private final Set<String> checked = ConcurrentHashMap.newKeySet();
     private final long startNanos = System.nanoTime();
     private volatile long endNanos;
     // Fields of the thread that calls await or report.
@@ -58,7 +63,10 @@ public final class NodeWarmUp {
     private void run(KernelWarmUp rank) {
         processors.acquireUninterruptibly();
         try {
+            rank.requireNumbers(run.start().weights(), run.engine().settings().parameterType(), checked);
             rank.run(() -> run.engine().open(rank.rank()));
+        } catch (WeightException wrong) {
+            refusal.compareAndSet(Optional.empty(), Optional.of(wrong.getMessage()));
         } catch (Throwable failure) { // errors too, since a thread waits
             refusal.compareAndSet(Optional.empty(), Optional.of("rank " + rank.rank()
                     + " cannot run on this machine what the run needs: " + Reason.of(failure) + ", "

@@ -198,10 +198,35 @@ public final class SafeTensors implements AutoCloseable {
      */
     public void readNumbers(String name, Shape shape, DataType type, MemorySegment target) {
         read(name, shape, type, target);
-        OptionalLong wrong = Conversion.firstNotFinite(type, target);
+        requireNumbers(name, type, target, 0);
+    }
+
+    /**
+     * Reads a tensor piece by piece, and refuses NaN and infinity as {@link #readNumbers} does.
+     *
+     * @throws WeightException also if the tensor is missing or cannot be converted
+     */
+    public void requireNumbers(String name, DataType type) {
+        StoredTensor tensor = tensor(name);
+        long perPiece = Progress.PIECE_BYTES / Double.BYTES; // exact
+        try (Arena piece = Arena.ofConfined()) {
+            MemorySegment values = piece.allocate(Math.min(perPiece, tensor.elementCount()) * type.elementBytes(),
+                    type.elementBytes());
+            for (long first = 0; first < tensor.elementCount(); first += perPiece) {
+                long count = Math.min(perPiece, tensor.elementCount() - first);
+                MemorySegment target = values.asSlice(0, count * type.elementBytes());
+                Conversion.convert(piece(name, first, count), tensor.type(), type, target);
+                requireNumbers(name, type, target, first);
+                Progress.moved();
+            }
+        }
+    }
+
+    private void requireNumbers(String name, DataType type, MemorySegment values, long first) {
+        OptionalLong wrong = Conversion.firstNotFinite(type, values);
         if (wrong.isPresent()) {
             throw new WeightException(file + ": tensor " + quoted(name) + " must hold finite numbers, but element "
-                    + wrong.getAsLong() + " is " + Conversion.text(type, target, wrong.getAsLong())
+                    + (first + wrong.getAsLong()) + " is " + Conversion.text(type, values, wrong.getAsLong())
                     + "; download the file again, or take weights from before they diverged");
         }
     }

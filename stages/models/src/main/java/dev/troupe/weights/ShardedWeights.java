@@ -111,6 +111,11 @@ public final class ShardedWeights implements WeightSource {
         }
     }
 
+    @Override
+    public void requireNumbers(String name, DataType parameterType) {
+        tensors.getOrDefault(name, List.of()).forEach(part -> part.file.requireNumbers(name, parameterType));
+    }
+
     private static void readSlice(String name, Part part, DataType parameterType, MemorySegment target) {
         Shape shape = part.slice.shape();
         int elementBytes = parameterType.elementBytes();

@@ -15,4 +15,13 @@ public interface WeightSource {
      * @throws WeightException if the source lacks the tensor or has it in another shape
      */
     void read(String name, Shape shape, DataType parameterType, MemorySegment target);
+
+    /**
+     * Checks the elements of one tensor, piece by piece, if the source is a file; other values are computed here.
+     *
+     * @throws WeightException if an element of the file is NaN or infinite in this type
+     */
+    default void requireNumbers(String name, DataType parameterType) {
+        // computed here
+    }
 }

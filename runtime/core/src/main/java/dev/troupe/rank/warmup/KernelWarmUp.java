@@ -1,8 +1,11 @@
 package dev.troupe.rank.warmup;
 
+import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.check.CheckedEngine;
 import dev.troupe.engine.provider.WorkClock;
+import dev.troupe.model.LayerSpec;
+import dev.troupe.model.spec.ParameterSpec;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.plan.step.StageOps;
 import dev.troupe.protocol.Pass;
@@ -10,6 +13,9 @@ import dev.troupe.protocol.WeightUpdate;
 import dev.troupe.rank.pulse.Pulse;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
+import dev.troupe.weights.Progress;
+import dev.troupe.weights.WeightException;
+import dev.troupe.weights.WeightSource;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.HashSet;
@@ -70,6 +76,25 @@ public final class KernelWarmUp {
                 }
             }
         }
+    }
+
+    /**
+     * Checks the weights of this rank's stages that come from files.
+     *
+     * @param checked the names of tensors that were checked for other ranks; receives those of this one. Any thread.
+     * @throws WeightException if an element is NaN or infinite
+     */
+    public void requireNumbers(WeightSource weights, DataType type, Set<String> checked) {
+        situation = "reading its weights";
+        Progress.reportedTo(pulse::beat, () -> {
+            for (int stage : plan.stagesOf(rank)) {
+                for (LayerSpec layer : plan.partition().layers(stage).of(plan.model())) {
+                    layer.parameters().stream().map(ParameterSpec::name).filter(checked::add)
+                            .forEach(name -> weights.requireNumbers(name, type));
+                }
+            }
+            return rank;
+        });
     }
 
     /** Returns the form of a stage: stages of one form call the same kernels with the same shapes. */

@@ -154,12 +154,23 @@ public final class HuggingFaceModel implements WeightSource, AutoCloseable {
 
     @Override
     public void read(String name, Shape shape, DataType parameterType, MemorySegment target) {
+        String stored = requireStored(name);
+        fileOfTensor.get(stored).readNumbers(stored, shape, parameterType, target);
+    }
+
+    @Override
+    public void requireNumbers(String name, DataType parameterType) {
+        String stored = requireStored(name);
+        fileOfTensor.get(stored).requireNumbers(stored, parameterType);
+    }
+
+    private String requireStored(String name) {
         String stored = storedName(name);
         if (stored == null) {
             throw new WeightException(
                     directory + " has no tensor " + quoted(name) + "; use weights of a model that has it");
         }
-        fileOfTensor.get(stored).readNumbers(stored, shape, parameterType, target);
+        return stored;
     }
 
     /**

@@ -15,8 +15,17 @@ import java.lang.foreign.MemorySegment;
 public record AdaptedWeights(ModelSpec model, WeightSource base, WeightSource adapters) implements WeightSource {
     @Override
     public void read(String name, Shape shape, DataType parameterType, MemorySegment target) {
+        sourceOf(name).read(name, shape, parameterType, target);
+    }
+
+    @Override
+    public void requireNumbers(String name, DataType parameterType) {
+        sourceOf(name).requireNumbers(name, parameterType);
+    }
+
+    private WeightSource sourceOf(String name) {
         ParameterSpec parameter = model.parameters().get(name);
         boolean isFrozen = parameter != null && !parameter.isTrained();
-        (isFrozen ? base : adapters).read(name, shape, parameterType, target);
+        return isFrozen ? base : adapters;
     }
 }

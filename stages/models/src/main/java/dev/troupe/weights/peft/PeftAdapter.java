@@ -126,6 +126,11 @@ public final class PeftAdapter implements WeightSource, AutoCloseable {
         file.readNumbers(storedName(name), shape, parameterType, target);
     }
 
+    @Override
+    public void requireNumbers(String name, DataType parameterType) {
+        file.requireNumbers(storedName(name), parameterType);
+    }
+
     /** Returns the file's name of a parameter; if it has none, the name under which it is written. */
     private String storedName(String parameter) {
         return names(model, parameter).filter(file.tensors()::containsKey).findFirst()
