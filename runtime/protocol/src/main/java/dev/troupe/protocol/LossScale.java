@@ -28,10 +28,18 @@ public record LossScale(Rule rule, double factor, int goodSteps, int skipsInRow,
     }
 
     public LossScale {
-        if (!(factor > 0) || goodSteps < 0 || skipsInRow < 0 || updates < 0) {
+        if (!(factor > 0 && Double.isFinite(factor)) || goodSteps < 0 || goodSteps >= STEPS_TO_DOUBLE
+                || skipsInRow < 0 || updates < 0) {
+            throw new IllegalArgumentException("a loss scale has a finite factor above 0, fewer than "
+                    + STEPS_TO_DOUBLE + " good steps, and counts from 0, but found " + factor + ", " + goodSteps + ", "
+                    + skipsInRow + " and " + updates);
+        }
+        if (rule == Rule.NONE && factor != 1 || rule != Rule.DYNAMIC && goodSteps != 0
+                || rule == Rule.DYNAMIC && Math.scalb(1.0, Math.getExponent(factor)) != factor) {
             throw new IllegalArgumentException(
-                    "a loss scale has a factor above 0 and counts from 0, but found " + factor
-                            + ", " + goodSteps + ", " + skipsInRow + " and " + updates);
+                    "the factor is 1 without a loss scale and a power of 2 with a dynamic one,"
+                            + " which alone counts good steps, but found " + rule + ", " + factor + " and "
+                            + goodSteps);
         }
     }
 

@@ -169,9 +169,19 @@ public final class Checkpoint implements WeightSource, AutoCloseable {
                 });
         try {
             manifest.parts().forEach(part -> files.add(SafeTensors.open(directory.resolve(part.file()))));
+            files.forEach(this::requireOfThisStep);
             weights = ShardedWeights.of(directory.toString(), files);
         } catch (WeightException incomplete) {
             throw DamageException.damaged(directory, incomplete.getMessage(), incomplete);
+        }
+    }
+
+    /** The manifest has no checksum of its own, and the parts have one in it. */
+    private void requireOfThisStep(SafeTensors part) {
+        String steps = part.metadata().get(CheckpointStore.STEPS_DONE);
+        if (steps != null && !steps.equals(Long.toString(manifest.stepsDone()))) {
+            throw DamageException.damaged(directory.resolve(Manifest.FILE), "it has steps_done = "
+                    + manifest.stepsDone() + ", but " + part.file().getFileName() + " has " + steps, null);
         }
     }
 
@@ -239,6 +249,11 @@ public final class Checkpoint implements WeightSource, AutoCloseable {
                     + ": resume with the model and the optimizer that it was written with");
         }
         weights.read(name, shape, parameterType, target);
+    }
+
+    @Override
+    public void requireNumbers(String name, DataType parameterType) {
+        weights.requireNumbers(name, parameterType);
     }
 
     @Override

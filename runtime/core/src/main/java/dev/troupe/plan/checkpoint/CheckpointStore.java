@@ -38,6 +38,8 @@ import org.slf4j.LoggerFactory;
 public final class CheckpointStore {
     /** Room for headers and the manifest, and for the run's other files, which it needs to continue. */
     static final long OVERHEAD_BYTES = 1 << 20;
+    /** The key of the steps in the metadata of a part. */
+    static final String STEPS_DONE = "steps_done";
     private static final Logger LOG = LoggerFactory.getLogger(CheckpointStore.class);
 
     private final Path runDirectory;
@@ -129,7 +131,7 @@ public final class CheckpointStore {
     private static Map<String, String> metadata(long stepsDone, int rank, Collection<TensorPart> tensors) {
         Map<String, String> metadata = new TreeMap<>(ShardedWeights.metadata(tensors.stream()
                 .collect(Collectors.toMap(part -> part.tensor().name(), TensorPart::slice))));
-        metadata.put("steps_done", Long.toString(stepsDone));
+        metadata.put(STEPS_DONE, Long.toString(stepsDone));
         metadata.put("rank", Integer.toString(rank));
         return metadata;
     }

@@ -6,18 +6,24 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.StreamReadFeature;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.MapperFeature;
 import com.fasterxml.jackson.databind.PropertyNamingStrategies;
 import com.fasterxml.jackson.databind.annotation.JsonNaming;
+import com.fasterxml.jackson.databind.cfg.CoercionAction;
+import com.fasterxml.jackson.databind.cfg.CoercionInputShape;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.fasterxml.jackson.databind.type.LogicalType;
 import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.family.ModelFamilies;
 import dev.troupe.model.spec.Section;
+import dev.troupe.protocol.Edge;
 import dev.troupe.protocol.LossScale;
 import dev.troupe.protocol.checkpoint.CheckpointPart;
 import dev.troupe.tokenizer.file.BoundedFile;
 import dev.troupe.tokenizer.file.JsonDefect;
+import dev.troupe.weights.Wording;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -52,10 +58,19 @@ record Manifest(@JsonProperty(required = true) int format,
             "vocabularySize", "vocabulary-size", "tiedEmbeddings", "tie-embeddings", "normEpsilon", "norm-epsilon");
 
     private static final Pattern PART = Pattern.compile("rank-\\d{3,}\\.safetensors");
+    private static final Pattern SHA_256 = Pattern.compile("[0-9a-f]{64}");
+    private static final int LONGEST_PRODUCTS = 1000;
     private static final JsonMapper JSON = JsonMapper.builder()
             .enable(DeserializationFeature.FAIL_ON_MISSING_CREATOR_PROPERTIES,
                     DeserializationFeature.FAIL_ON_NULL_CREATOR_PROPERTIES,
+                    DeserializationFeature.FAIL_ON_NULL_FOR_PRIMITIVES,
+                    DeserializationFeature.FAIL_ON_NUMBERS_FOR_ENUMS,
                     DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+            .disable(DeserializationFeature.ACCEPT_FLOAT_AS_INT).disable(MapperFeature.ALLOW_COERCION_OF_SCALARS)
+            .withCoercionConfig(LogicalType.Textual,
+                    texts -> texts.setCoercion(CoercionInputShape.Integer, CoercionAction.Fail)
+                            .setCoercion(CoercionInputShape.Float, CoercionAction.Fail)
+                            .setCoercion(CoercionInputShape.Boolean, CoercionAction.Fail))
             .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION).addMixIn(LossScale.class, SnakeCase.class).build();
 
     @JsonNaming(PropertyNamingStrategies.SnakeCaseStrategy.class)
@@ -75,6 +90,10 @@ record Manifest(@JsonProperty(required = true) int format,
                 throw new IllegalArgumentException("its model must have " + spec.section().values().keySet()
                         + ", but has " + given.values().keySet());
             }
+            if (spec.blockCount() > ModelSpec.MOST_BLOCKS) { // before a list of them is made
+                throw new IllegalArgumentException("its model has " + spec.blockCount()
+                        + " blocks, and a model has at most " + ModelSpec.MOST_BLOCKS);
+            }
             return spec;
         }
     }
@@ -85,8 +104,39 @@ record Manifest(@JsonProperty(required = true) int format,
                     "steps_done must be at least 0 and parts at least 1, but found " + stepsDone
                             + " and " + parts.size());
         }
+        if (lossScale.updates() > stepsDone || lossScale.goodSteps() > lossScale.updates()
+                || lossScale.skipsInRow() > stepsDone - lossScale.updates()) {
+            throw new IllegalArgumentException("of steps_done = " + stepsDone + " each is an update or skipped, but"
+                    + " loss_scale has " + lossScale.updates() + " updates, " + lossScale.goodSteps()
+                    + " good steps and " + lossScale.skipsInRow() + " skips in a row");
+        }
+        if (products.length() > LONGEST_PRODUCTS || products.chars().anyMatch(Character::isISOControl)) {
+            throw new IllegalArgumentException("products must be names of libraries in a line of at most "
+                    + LONGEST_PRODUCTS + " characters");
+        }
+        if (replicas.stream().anyMatch(count -> count == null || count < 1 || count > Edge.MAX_INDEX)) {
+            throw new IllegalArgumentException("replicas must be numbers of ranks from 1 to " + Edge.MAX_INDEX
+                    + ", but are " + replicas);
+        }
+        parts.forEach(Manifest::requireSound);
+        if (parts.stream().map(CheckpointPart::file).distinct().count() < parts.size()) {
+            throw new IllegalArgumentException("a file is listed twice among its parts");
+        }
         parts = List.copyOf(parts);
         replicas = List.copyOf(replicas);
+    }
+
+    /** Refuses also a name that leads out of the directory. */
+    private static void requireSound(CheckpointPart part) {
+        if (part == null || !PART.matcher(part.file()).matches()) {
+            throw new IllegalArgumentException("it names a part \"" + (part == null ? null : part.file())
+                    + "\", but parts have names such as rank-000.safetensors");
+        }
+        if (part.byteCount() < 0 || !SHA_256.matcher(part.sha256()).matches()) {
+            throw new IllegalArgumentException("its part " + part.file()
+                    + " must have a size and a SHA-256 of 64 digits, but has " + part.byteCount() + " and "
+                    + Wording.quoted(part.sha256()));
+        }
     }
 
     /**
@@ -101,8 +151,7 @@ record Manifest(@JsonProperty(required = true) int format,
             throw DamageException.missing(file);
         }
         try {
-            BoundedFile.requireRegular(file);
-            JsonNode tree = JSON.readTree(file.toFile());
+            JsonNode tree = JSON.readTree(BoundedFile.bytes(file));
             if (!tree.isObject()) {
                 throw DamageException.damaged(file, "it is no JSON object", null);
             }
@@ -127,7 +176,6 @@ record Manifest(@JsonProperty(required = true) int format,
             }
             Manifest manifest = JSON.treeToValue(tree, Manifest.class);
             manifest.model().spec();
-            manifest.parts().forEach(part -> requireInside(file, part));
             return manifest;
         } catch (JsonProcessingException failure) {
             throw DamageException.damaged(file, JsonDefect.of(failure), failure);
@@ -146,14 +194,6 @@ record Manifest(@JsonProperty(required = true) int format,
         ObjectNode model = JSON.createObjectNode().put("family", ModelFamilies.original().name());
         model.set("section", section);
         return model;
-    }
-
-    /** Refuses a name that leads out of the directory. */
-    private static void requireInside(Path file, CheckpointPart part) {
-        if (!PART.matcher(part.file()).matches()) {
-            throw DamageException.damaged(file, "it names a part \"" + part.file()
-                    + "\", but parts have names such as rank-000.safetensors", null);
-        }
     }
 
     String toJson() throws JsonProcessingException {

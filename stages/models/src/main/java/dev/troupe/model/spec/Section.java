@@ -15,10 +15,10 @@ public record Section(Map<String, Object> values) {
         values.forEach((key, value) -> sorted.put(key, switch (value) {
             case Integer number -> number.longValue();
             case Long number -> number;
-            case Double number -> number;
+            case Double number when Double.isFinite(number) -> number;
             case Boolean flag -> flag;
             case String name -> name;
-            default -> throw new IllegalArgumentException(
+            case null, default -> throw new IllegalArgumentException(
                     key + " of a model must be a number, true or false, or a name, but found " + value);
         }));
         values = Collections.unmodifiableMap(sorted);
