@@ -12,9 +12,9 @@ import java.util.Optional;
 
 /**
  * Matrix products by the library of their form: {@link PackedProducts} for large products of oneDNN and all products of
- * bfloat16, a {@link Sgemm} for the others. A large product is cut into panels. If the library packs an operand for each
- * panel, the longer side is cut, so that the smaller operand is packed repeatedly. The cut follows only from the shape, so
- * that a product has the same bits for any number of threads.
+ * bfloat16, except {@link GradientProducts} on units, a {@link Sgemm} for the others. A large product is cut into panels. If
+ * the library packs an operand for each panel, the longer side is cut, so that the smaller operand is packed repeatedly. The
+ * cut follows only from the shape, so that a product has the same bits for any number of threads.
  */
 public final class MatrixProduct implements AutoCloseable {
     /** Multiplications of a panel: some 150 microseconds of one thread, many times the time of a wake-up. */
@@ -35,6 +35,7 @@ public final class MatrixProduct implements AutoCloseable {
     private final ProductChoice choice;
     private final Sgemm[] sgemms;
     private final PackedProducts packed;
+    private final GradientProducts gradients;
     private final int parts;
     /** Empty if all products are computed with whole floats. */
     private final Optional<SplitProducts> split;
@@ -50,6 +51,7 @@ public final class MatrixProduct implements AutoCloseable {
         this.choice = choice;
         this.sgemms = Arrays.stream(ProductForm.values()).map(choice::sgemm).toArray(Sgemm[]::new);
         this.packed = new PackedProducts(pool);
+        this.gradients = new GradientProducts(pool);
         this.split = parts == 0 ? Optional.empty() : Optional.of(new SplitProducts(pool, parts));
     }
 
@@ -67,6 +69,10 @@ public final class MatrixProduct implements AutoCloseable {
         if (isSplit(a.dataType(), m, (long) k * n, transposeA)) {
             split.orElseThrow().multiply(a, transposeA, b, transposeB, c, k, accumulate, bias, finish,
                     sgemms[ProductForm.of(m, (long) k * n, transposeA).ordinal()]);
+            return;
+        }
+        if (transposeA && isOnUnits(a.dataType(), c.dataType()) && bias == 0 && finish == null) {
+            gradients.multiply(a, b, transposeB, c, k, accumulate);
             return;
         }
         ProductForm form = ProductForm.of(m, (long) k * n, transposeA);
@@ -114,6 +120,10 @@ public final class MatrixProduct implements AutoCloseable {
         return split.isPresent() && type == DataType.FLOAT32 && SplitProducts.serves(rows, rightElements, transposeA);
     }
 
+    private static boolean isOnUnits(DataType type, DataType product) {
+        return type == DataType.BFLOAT16 && product == DataType.FLOAT32 && BfloatUnits.arePresent();
+    }
+
     private boolean isPacked(DataType type, ProductForm form) {
         return type == DataType.BFLOAT16 || form != ProductForm.SMALL && choice.isOneDnn(form);
     }
@@ -128,7 +138,9 @@ public final class MatrixProduct implements AutoCloseable {
         }
         boolean isPacked = isPacked(type, ProductForm.of(m, k * n, false))
                 || isPacked(type, ProductForm.of(m, k * n, true));
-        return isPacked ? PackedProducts.scratchBytes(type, product, m, k, n, isKept, pool.threads()) : 0;
+        long bytes = isPacked ? PackedProducts.scratchBytes(type, product, m, k, n, isKept, pool.threads()) : 0;
+        // A left side may be transposed if the right one is not kept.
+        return isOnUnits(type, product) && !isKept ? Math.max(bytes, GradientProducts.copyBytes(m, k)) : bytes;
     }
 
     /** The number of the {@code longer} rows or columns in a panel. */
@@ -142,6 +154,7 @@ public final class MatrixProduct implements AutoCloseable {
     @Override
     public void close() {
         packed.close();
+        gradients.close();
         split.ifPresent(SplitProducts::close);
     }
 }

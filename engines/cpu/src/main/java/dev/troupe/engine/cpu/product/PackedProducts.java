@@ -93,16 +93,14 @@ final class PackedProducts implements AutoCloseable {
     }
 
     /**
-     * Bytes of scratch memory for a product, without oneDNN's own: a right side that is not kept, panels of a left side that
-     * may be transposed if the right one is not kept, and widened panels.
+     * Bytes of scratch memory for a product, without oneDNN's own: a right side that is not kept, and widened panels.
      *
      * @param isKept whether the right side is a range, of which a packed copy is kept
      */
     static long scratchBytes(DataType type, DataType product, long m, long k, long n, boolean isKept, int threads) {
         DataType computing = BfloatUnits.computing(type);
         long panels = Math.max(Packing.wideBytes(n), leftBytes(m, k) + productBytes(m, n, product));
-        long copy = PackedPanels.copies(computing, !isKept) ? PackedPanels.copyBytes(Math.min(ROWS, m), k) : 0;
-        return (isKept ? 0 : computing.elementBytes() * k * n) + (computing == type ? copy : panels) * threads;
+        return (isKept ? 0 : computing.elementBytes() * k * n) + (computing == type ? 0 : panels * threads);
     }
 
     /** A parameter is a range, of which a packed copy is kept; other operands change before their next use. */
