@@ -38,7 +38,8 @@ class KernelReportTest {
             "rmsNormBackward", "segmentMatmul", "segmentMatmulBackward");
     /** Kernels of experts, which on the device still fall back. */
     private static final Set<String> ON_THE_HOST_OF_CUDA = Set.of("route", "routeBackward", "routingTables",
-            "gatherRows", "combineRows", "combineRowsBackward", "addLoads");
+            "gatherRows", "combineRows", "combineRowsBackward", "addLoads", "placeChoices", "routerZLoss",
+            "routerZLossBackward");
     private static final Pattern CALL = Pattern.compile("\\.(\\w+)\\(");
 
     @Test

@@ -12,6 +12,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** {@code troupe train} of Llama and the families after it, against transformers in float64. */
 @Tag("real")
@@ -135,10 +136,11 @@ class FamilyGoldenTest {
         trainOnNd4j(name);
     }
 
-    @Test
-    void shouldTrainExpertsAsTransformersDoesOnNd4jInFloat32() {
-        Golden golden = Golden.named("qwen3moe");
-        new GoldenRun(golden, new Grid("qwen3moe", 2, 1, 1, "1f1b").settings(golden), directory)
+    @ParameterizedTest
+    @ValueSource(strings = {"qwen3moe", "glm4moe"})
+    void shouldTrainExpertsAsTransformersDoesOnNd4jInFloat32(String name) {
+        Golden golden = Golden.named(name);
+        new GoldenRun(golden, new Grid(name, 2, 1, 1, "1f1b").settings(golden), directory)
                 .requireFloat32("nd4j");
     }
 

@@ -77,7 +77,8 @@ final class KeysTest {
                         "tie-embeddings", "key-value-heads", "head-size", "inner", "rotary-base", "experts",
                         "experts-per-token", "expert-inner", "shared-experts", "first-dense-blocks",
                         "expert-groups", "expert-groups-per-token", "routed-scaling-factor",
-                        "partial-rotary-factor", "auxiliary-loss", "norm-epsilon"),
+                        "partial-rotary-factor", "auxiliary-loss", "router-z-loss", "bias-update-rate",
+                        "capacity-factor", "random-second-expert", "norm-epsilon"),
                 names);
         assertEquals("name", keys.all().getFirst().path());
         assertTrue(keys.startingWith("cluster.nodes[]").stream().anyMatch(key -> key.name().equals("data-port")));

@@ -35,6 +35,9 @@ final class ExpertKernels {
                 KernelWork.memory(name, "routeBackward", CHOICES, 2.0 * N * E + 2 * R),
                 KernelWork.memory(name, "routingTables", CHOICES, 3.0 * R),
                 KernelWork.memory(name, "addLoads", CHOICES, (double) N * E + R),
+                KernelWork.memory(name, "placeChoices", CHOICES, 3.0 * R),
+                KernelWork.memory(name, "routerZLoss", CHOICES, (double) N * E),
+                KernelWork.memory(name, "routerZLossBackward", CHOICES, 3.0 * N * E),
                 KernelWork.memory(name, "gatherRows", SIZES, (double) N * C + SORTED),
                 KernelWork.memory(name, "combineRows", SIZES + ", back", (double) N * C + SORTED),
                 KernelWork.memory(name, "combineRowsBackward", "[" + R + " x " + I + "]", 4 * INNER),
@@ -48,9 +51,11 @@ final class ExpertKernels {
                     Tensor weights = on.floats(N, K);
                     Tensor dWeights = on.floats(N, K);
                     Tensor loads = on.floats(2 * E);
+                    Tensor allLoads = on.floats(2 * E + 2);
                     Tensor segments = engine.allocate(DataType.INT32, Shape.of(E + 1));
                     Tensor rows = engine.allocate(DataType.INT32, Shape.of(R));
                     Tensor places = engine.allocate(DataType.INT32, Shape.of(N, K));
+                    Tensor positions = engine.allocate(DataType.INT32, Shape.of(N, K));
                     Tensor x = on.floats(N, C);
                     Tensor sorted = on.floats(R, C);
                     Tensor inner = on.floats(R, I);
@@ -60,7 +65,11 @@ final class ExpertKernels {
                     calls.put("route", () -> engine.route(router, logits, null, scores, chosen, weights));
                     calls.put("routeBackward",
                             () -> engine.routeBackward(router, scores, chosen, dWeights, null, logits));
-                    calls.put("routingTables", () -> engine.routingTables(chosen, segments, rows, places));
+                    calls.put("routingTables", () -> engine.routingTables(chosen, null, segments, rows, places));
+                    calls.put("placeChoices",
+                            () -> engine.placeChoices(null, N * K / E, chosen, weights, positions, loads, 0));
+                    calls.put("routerZLoss", () -> engine.routerZLoss(scores, allLoads));
+                    calls.put("routerZLossBackward", () -> engine.routerZLossBackward(scores, 1, logits));
                     calls.put("addLoads", () -> engine.addLoads(scores, chosen, loads));
                     calls.put("gatherRows", () -> engine.gatherRows(x, rows, sorted));
                     calls.put("combineRows", () -> engine.combineRows(sorted, places, weights, x));

@@ -36,7 +36,9 @@ public record ModelSection(Optional<Path> directory, Optional<String> family, Ma
             "experts-per-token", "expert-inner", "shared-experts", "first-dense-blocks", "expert-groups",
             "expert-groups-per-token");
     private static final List<String> NUMBERS = List.of("norm-epsilon", "rotary-base", "auxiliary-loss",
-            "routed-scaling-factor", "partial-rotary-factor");
+            "routed-scaling-factor", "partial-rotary-factor", "router-z-loss", "bias-update-rate", "capacity-factor");
+    /** Keys of some families only; false means the same as none. */
+    private static final List<String> FLAGS = List.of("random-second-expert");
 
     public ModelSection {
         Objects.requireNonNull(directory, "directory");
@@ -63,6 +65,7 @@ public record ModelSection(Optional<Path> directory, Optional<String> family, Ma
         keys.put("tie-embeddings", values.flag("model.tie-embeddings"));
         COUNTS.forEach(key -> keys.put(key, values.integer(SECTION + key, 0, MAX)));
         NUMBERS.forEach(key -> keys.put(key, values.decimal(SECTION + key, Range.NOT_NEGATIVE)));
+        FLAGS.forEach(key -> keys.put(key, values.flag(SECTION + key)));
         List<String> open = keys.keySet().stream()
                 .filter(key -> isOpen(key, keys.get(key), from == null || values.isGiven(SECTION + key), from == null))
                 .toList();
@@ -80,7 +83,8 @@ public record ModelSection(Optional<Path> directory, Optional<String> family, Ma
     private static boolean isOpen(String key, Object value, boolean isGiven, boolean isNew) {
         boolean mayBeZero = COUNTS.contains(key) || NUMBERS.contains(key)
                 || !isNew && (SECTION + key).equals(VOCABULARY);
-        return !isGiven || mayBeZero && ((Number) value).doubleValue() == 0;
+        return !isGiven || FLAGS.contains(key) && value.equals(false)
+                || mayBeZero && ((Number) value).doubleValue() == 0;
     }
 
     private static void checkHeads(Values values, int hidden, int heads, boolean isLoaded) {

@@ -11,6 +11,7 @@ import java.util.Optional;
 /** The optimizer of a stage with its state. */
 public final class OptimizerState {
     private final StageBuffers buffers;
+    private final BiasUpdates biases;
     private final ElementUpdates elements;
     private final Optional<MatrixUpdates> matrices;
     private final Optional<DelayFeedback> feedback;
@@ -21,11 +22,14 @@ public final class OptimizerState {
      * Allocates the optimizer's state.
      *
      * @param pool for temporary tensors of an update
+     * @param biases updated before all other parameters, with gradients of zero afterwards
      * @throws IllegalArgumentException if the optimizer needs whole matrices and the stage has parts of them, or if error
      *     feedback is on and gradients are not one update old
      */
-    public OptimizerState(Engine engine, StageBuffers buffers, Optimizer optimizer, TensorPool pool) {
+    public OptimizerState(Engine engine, StageBuffers buffers, Optimizer optimizer, TensorPool pool,
+            BiasUpdates biases) {
         this.buffers = buffers;
+        this.biases = biases;
         Optimizer rule = optimizer instanceof Optimizer.ErrorFeedback delayed ? delayed.rule() : optimizer;
         switch (rule) {
             case Optimizer.OfElements each -> {
@@ -48,6 +52,7 @@ public final class OptimizerState {
     /** Updates this rank's weights by the gradients in use, which are zero afterwards, and the operands of products. */
     public void step(double learningRate, double gradientScale, long updateNumber) {
         buffers.beginUpdate();
+        biases.step();
         elements.step(learningRate, gradientScale, updateNumber);
         matrices.ifPresent(some -> some.step(learningRate, gradientScale));
         feedback.ifPresent(some -> some.correct(updateNumber));

@@ -13,7 +13,7 @@ import java.util.function.UnaryOperator;
  *
  * @param loads the loads of experts, in the tensors from and to neighbours
  * @param upload brings token ids to the engine; closed with the border
- * @param measures gets the auxiliary losses of experts
+ * @param measures gets the measures of experts
  * @param separatesDocuments whether a row may hold several documents
  */
 record Border(int stage, LoadCarrier loads, StageLayers layers, TokenUpload upload, Measures measures,
@@ -45,7 +45,7 @@ record Border(int stage, LoadCarrier loads, StageLayers layers, TokenUpload uplo
                 length,
                 counted);
         if (layers.head() != null && counted != null) {
-            measures.auxiliaryLoss(microbatch, loads.end(counted, length, layers.head().lossScale()));
+            measures.experts(microbatch, loads.end(counted, length, layers.head().lossScale()));
         }
         return output;
     }

@@ -12,6 +12,7 @@ import dev.troupe.layer.TensorPool;
 import dev.troupe.model.spec.Balance;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
+import java.util.Arrays;
 import java.util.Optional;
 
 /**
@@ -34,15 +35,19 @@ final class LoadCarrier {
     private final TensorPool.Extent stream;
     private final TensorPool.Extent boundary;
     private final double[] elements;
+    /** The layers of this stage with experts. */
+    private final int ownLayers;
 
-    LoadCarrier(LayerContext context, Optional<Balance> balance) {
+    LoadCarrier(LayerContext context, Optional<Balance> balance, int ownLayers) {
         this.engine = context.engine();
         this.pool = context.pool();
         this.balance = balance;
         this.microbatchSize = context.microbatchSize();
         this.microbatchesPerStep = context.microbatchesPerStep();
         this.addsGradient = context.share().group().rank() == 0
-                && balance.filter(one -> one.coefficient() != 0).isPresent();
+                && balance.filter(one -> one.training().auxiliaryLoss() > 0 || one.training().routerZLoss() > 0)
+                        .isPresent();
+        this.ownLayers = ownLayers;
         this.stream = new ResidualStream(context).extent();
         int rows = balance.map(one -> one.boundaryRows(context.hidden())).orElse(0);
         this.boundary = rows == 0 ? stream : stream.with(rows);
@@ -68,21 +73,25 @@ final class LoadCarrier {
         if (balance.isEmpty()) {
             return null;
         }
-        Tensor sums = pool.takeFloats(Shape.of(2 * balance.get().experts()));
-        write(input == null ? new double[2 * balance.get().experts()] : read(input), sums);
-        return new ExpertLoads(sums);
+        Tensor layers = null;
+        if (ownLayers > 0) {
+            layers = pool.takeFloats(Shape.of(ownLayers * ExpertLoads.numbersOf(balance.get().experts())));
+            engine.fill(layers, 0);
+        }
+        return new ExpertLoads(engine, layers, balance.get().experts(),
+                input == null ? new double[balance.get().sumCount()] : read(input));
     }
 
-    /** Measures the auxiliary loss after the forward of the last stage, and its gradient times a factor. */
-    double end(ExpertLoads loads, int length, double factor) {
+    /** Measures the loads after the forward of the last stage, and the gradient of their losses times a factor. */
+    Balance.Measure end(ExpertLoads loads, int length, double factor) {
         double[] sums = sums(loads);
         int rows = microbatchSize * length;
         loads.setGradient(balance.orElseThrow().gradient(sums, rows, factor / microbatchesPerStep));
-        return balance.get().loss(sums, rows);
+        return balance.get().measure(sums, rows);
     }
 
     /**
-     * Gives the gradient of the auxiliary loss to the layers.
+     * Gives the gradient of the losses of routers to the layers.
      *
      * @param outputGradient the gradient of the stage after; null on the last stage
      */
@@ -91,9 +100,15 @@ final class LoadCarrier {
             loads.setGradient(read(outputGradient));
         }
         if (addsGradient) {
-            Tensor gradient = pool.takeFloats(Shape.of(balance.orElseThrow().experts()));
-            write(loads.gradient(), gradient);
-            loads.setScoreGradient(gradient);
+            int experts = balance.orElseThrow().experts();
+            Tensor gradient = null;
+            if (balance.get().training().auxiliaryLoss() > 0) {
+                gradient = pool.takeFloats(Shape.of(experts));
+                write(loads.gradient(), gradient);
+            }
+            // A warm-up brings any numbers, and layers without a z-loss keep no logits.
+            loads.setLayerGradients(gradient,
+                    balance.get().training().routerZLoss() > 0 ? loads.gradient()[experts] : 0);
         }
     }
 
@@ -139,19 +154,26 @@ final class LoadCarrier {
         for (int i = 0; i < elements.length; i++) {
             bytes.put(i, (byte) elements[i]);
         }
-        double[] numbers = new double[2 * balance.orElseThrow().experts()];
+        double[] numbers = new double[balance.orElseThrow().sumCount()];
         bytes.asDoubleBuffer().get(numbers);
         return numbers;
     }
 
-    /** Returns the loads on the host. Waits for the engine. */
+    /** Returns the sums with the layers of this stage. Waits for the engine. */
     private double[] sums(ExpertLoads loads) {
-        double[] numbers = new double[2 * balance.orElseThrow().experts()];
-        DataType type = engine.parameterType();
-        MemorySegment host = hostMemory(type, numbers.length);
-        engine.copyToHost(loads.sums(), 0, host);
-        HostNumbers.load(type, host, numbers, 0);
-        return numbers;
+        double[] sums = loads.before().clone();
+        if (loads.layers() != null) {
+            DataType type = engine.parameterType();
+            double[] numbers = new double[(int) loads.layers().shape().elementCount()];
+            MemorySegment host = hostMemory(type, numbers.length);
+            engine.copyToHost(loads.layers(), 0, host);
+            HostNumbers.load(type, host, numbers, 0);
+            int count = numbers.length / ownLayers;
+            for (int layer = 0; layer < ownLayers; layer++) {
+                balance.orElseThrow().add(Arrays.copyOfRange(numbers, layer * count, (layer + 1) * count), sums);
+            }
+        }
+        return sums;
     }
 
     /** Writes as many numbers as a float tensor has. */

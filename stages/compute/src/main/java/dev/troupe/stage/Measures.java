@@ -2,6 +2,7 @@ package dev.troupe.stage;
 
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
+import dev.troupe.model.spec.Balance;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
@@ -24,8 +25,8 @@ final class Measures implements AutoCloseable {
     /** The blocks to which forwards have written since they were read. */
     private final BitSet unread = new BitSet();
     private final EngineSums squaredSums;
-    /** By microbatch, the auxiliary losses of the last forwards. */
-    private double[] auxiliary = {};
+    /** By microbatch, the measures of experts in the last forwards; null for none. */
+    private Balance.Measure[] experts = {};
 
     Measures(Engine engine, int microbatchesPerStep, int parameters) {
         this.engine = engine;
@@ -77,16 +78,16 @@ final class Measures implements AutoCloseable {
         return sums(microbatch).get(index(microbatch)) / counted[microbatch];
     }
 
-    void auxiliaryLoss(int microbatch, double loss) {
-        if (microbatch >= auxiliary.length) {
-            auxiliary = Arrays.copyOf(auxiliary, Math.max(microbatch + 1, microbatchesPerStep));
+    void experts(int microbatch, Balance.Measure measure) {
+        if (microbatch >= experts.length) {
+            experts = Arrays.copyOf(experts, Math.max(microbatch + 1, microbatchesPerStep));
         }
-        auxiliary[microbatch] = loss;
+        experts[microbatch] = measure;
     }
 
-    /** Returns the auxiliary loss of a microbatch's last forward; NaN if the model has no experts. */
-    double auxiliaryLoss(int microbatch) {
-        return microbatch < auxiliary.length ? auxiliary[microbatch] : Double.NaN;
+    /** Returns the measures of experts in a microbatch's last forward; null if the model has no experts. */
+    Balance.Measure experts(int microbatch) {
+        return microbatch < experts.length ? experts[microbatch] : null;
     }
 
     @Override

@@ -6,8 +6,11 @@ import dev.troupe.engine.Tensor;
 import dev.troupe.layer.DropoutKey;
 import dev.troupe.layer.LayerContext;
 import dev.troupe.layer.TensorPool;
+import dev.troupe.model.LayerSpec;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.spec.Axis;
+import dev.troupe.model.spec.Balance;
+import dev.troupe.optimizer.BiasUpdates;
 import dev.troupe.optimizer.OptimizerState;
 import dev.troupe.parallel.DataShare;
 import dev.troupe.parallel.TensorGroup;
@@ -73,15 +76,21 @@ public final class Stage implements AutoCloseable {
         this.stack = StageLayers.of(context, model, layers);
         this.buffers = new StageBuffers(engine, stack.used(), true, data, group, pool, settings.overlap());
         buffers.load(stack.parameters(), source);
-        this.optimizer = new OptimizerState(engine, buffers, settings.optimizer(), pool);
+        this.optimizer = new OptimizerState(engine, buffers, settings.optimizer(), pool, biasUpdates(model));
         this.state = new StageState(engine, stack, buffers, optimizer, group);
-        LoadCarrier loads = new LoadCarrier(context, model.balance());
+        LoadCarrier loads = new LoadCarrier(context, model.balance(),
+                (int) layers.of(model).stream().filter(LayerSpec::hasExperts).count());
         this.boundary = new BoundaryTensors(pool, loads.boundary(), settings.sequenceLength());
         this.measures = new Measures(engine, settings.microbatchesPerStep(), stack.parameters().size());
         this.border = new Border(index, loads, stack, new TokenUpload(context, index, model.size(Axis.VOCABULARY)),
                 measures, settings.separatesDocuments());
         this.tied = new TiedTable(index, engine, pool, stack, buffers);
         this.tapes = new MicrobatchTapes(index, stack, settings, buffers.layerShares(), pool, measures);
+    }
+
+    private BiasUpdates biasUpdates(ModelSpec model) {
+        return new BiasUpdates(engine, buffers, stack.parameters(),
+                model.balance().map(one -> one.training().biasUpdateRate()).orElse(0.0));
     }
 
     /** Builds an undivided stage. */
@@ -214,11 +223,11 @@ public final class Stage implements AutoCloseable {
     }
 
     /**
-     * Returns the auxiliary loss of a microbatch's last {@link #forward}, without its coefficient, on the stage with the
-     * head; NaN if the model has no experts.
+     * Returns the measures of the experts in a microbatch's last {@link #forward}, on the stage with the head; null if the
+     * model has no experts.
      */
-    public double auxiliaryLoss(int microbatch) {
-        return measures.auxiliaryLoss(microbatch);
+    public Balance.Measure experts(int microbatch) {
+        return measures.experts(microbatch);
     }
 
     /** Replays the blocks of a microbatch that {@link StageSettings#replay} has ahead of its backward. */

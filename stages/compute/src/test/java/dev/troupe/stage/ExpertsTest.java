@@ -37,31 +37,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** Experts against finite differences and a dense model, the balance of their loads, and experts without tokens. */
 @Tag("parity")
 class ExpertsTest {
-    private static final ValueLayout.OfDouble DOUBLE = ValueLayout.JAVA_DOUBLE_UNALIGNED;
-    private static final String ROUTER = "model.layers.0.block_sparse_moe.gate.weight";
-    private static final String EXPERT = "model.layers.0.block_sparse_moe.experts.";
-
-    /** A model for the tokens of the golden. */
-    private static ModelSpec mixtral(int experts, int perToken, double auxiliaryLoss) {
-        Map<String, Object> values = new HashMap<>(dense());
-        values.putAll(Map.of("experts", experts, "experts-per-token", perToken, "auxiliary-loss", auxiliaryLoss));
-        return ModelFamilies.named("mixtral").read(new Section(values));
-    }
-
-    private static Map<String, Object> dense() {
-        return Map.of("layers", 2, "hidden", 16, "heads", 4, "inner", 12, "sequence-length", 20, "vocabulary-size", 96,
-                "tie-embeddings", false);
-    }
-
-    private static StageGolden golden() {
-        return new StageGolden("mixtral-aux");
-    }
-
-    private static NaivePipeline pipeline(StageGolden golden, ModelSpec model, int stageCount, int microbatchSize,
-            WeightSource source) {
-        return new NaivePipeline(golden, Partition.uniform(model, stageCount), microbatchSize, source);
-    }
-
     @ParameterizedTest
     @CsvSource({"mixtral, 8, 1, NONE", "mixtral-aux, 2, 1, NONE", "mixtral-aux, 2, 3, FULL",
             "qwen3moe, 8, 2, SELECTIVE",
@@ -76,7 +51,7 @@ class ExpertsTest {
                 pipeline.step(step, Order.ONE_FORWARD_ONE_BACKWARD);
                 double sum = 0;
                 for (int microbatch = 0; microbatch < microbatches; microbatch++) {
-                    sum += pipeline.stages.getLast().auxiliaryLoss(microbatch);
+                    sum += ExpertTrials.measure(pipeline, microbatch).auxiliaryLoss();
                 }
                 assertEquals(golden.auxiliaryLosses[step], sum / microbatches, 1e-9, "step " + step);
                 pipeline.validationLoss(step); // counts nothing
@@ -87,7 +62,7 @@ class ExpertsTest {
     /** Another split has the same bits, and so has a replay, which reads the choices of the forward. */
     @Test
     void shouldMeasureAndChooseOnceUnderEverySplit() {
-        try (StageGolden golden = golden()) {
+        try (StageGolden golden = ExpertTrials.golden()) {
             double[] expected = null;
             ModelSpec model = golden.model();
             // In the last one a stage begins with experts.
@@ -99,7 +74,7 @@ class ExpertsTest {
                             DropoutSettings.NONE, DataType.FLOAT64, calls)) {
                         pipeline.gradients(0, Order.ONE_FORWARD_ONE_BACKWARD);
                         double[] found = IntStream.range(0, 4)
-                                .mapToDouble(pipeline.stages.getLast()::auxiliaryLoss).toArray();
+                                .mapToDouble(one -> ExpertTrials.measure(pipeline, one).auxiliaryLoss()).toArray();
                         expected = expected == null ? found : expected;
                         assertArrayEquals(expected, found, recompute + " on " + split.stageCount());
                         assertEquals(3 * 4, calls.routed, "a choice for each layer and microbatch");
@@ -133,86 +108,34 @@ class ExpertsTest {
     /** The weight of one expert gives the router a gradient if it is not divided by itself (Fedus et al. 2022). */
     @Test
     void shouldTrainTheRouterOfASingleExpertIfWeightsAreNotDivided() {
-        Map<String, Object> values = new HashMap<>(dense());
+        Map<String, Object> values = new HashMap<>(ExpertTrials.dense());
         values.putAll(Map.of("experts", 4, "experts-per-token", 1, "normalize-weights", false));
         ModelSpec model = ModelFamilies.named("qwen3_moe").read(new Section(values));
-        requireFiniteDifferences(model, "model.layers.0.mlp.gate.weight",
+        ExpertTrials.requireFiniteDifferences(model, "model.layers.0.mlp.gate.weight",
                 List.of("model.layers.0.mlp.gate.weight", "model.layers.0.mlp.experts.1.gate_proj.weight",
                         "model.layers.0.self_attn.q_proj.weight"));
     }
 
     @Test
     void shouldHaveTheGradientOfFiniteDifferences() {
-        requireFiniteDifferences(mixtral(5, 2, 0.5), ROUTER,
-                List.of(ROUTER, EXPERT + "0.w1.weight", EXPERT + "3.w2.weight", EXPERT + "4.w3.weight",
+        ExpertTrials.requireFiniteDifferences(ExpertTrials.mixtral(5, 2, 0.5), ExpertTrials.ROUTER,
+                List.of(ExpertTrials.ROUTER, ExpertTrials.EXPERT + "0.w1.weight", ExpertTrials.EXPERT + "3.w2.weight",
+                        ExpertTrials.EXPERT + "4.w3.weight",
                         "model.layers.0.post_attention_layernorm.weight", "model.layers.0.self_attn.o_proj.weight",
                         "model.layers.1.block_sparse_moe.gate.weight", "model.embed_tokens.weight"));
     }
 
-    private static void requireFiniteDifferences(ModelSpec model, String router, List<String> names) {
-        double step = 1e-5;
-        InitialWeights initial = new InitialWeights(model, 5);
-        // Scores that differ, so that a step changes no choice.
-        WeightSource spread = changing(initial, router, numbers -> Arrays.setAll(numbers, i -> 20 * numbers[i]));
-        try (StageGolden golden = golden()) {
-            Map<String, double[]> gradients;
-            try (NaivePipeline pipeline = pipeline(golden, model, 1, 2, spread)) {
-                pipeline.gradients(0, Order.WHOLE_BACKWARDS);
-                gradients = pipeline.values(Stage::gradients);
-            }
-            for (String name : names) {
-                double[] gradient = gradients.get(name);
-                double largest = Arrays.stream(gradient).map(Math::abs).max().orElseThrow();
-                assertTrue(largest > 0, name);
-                for (int index = 0; index < gradient.length; index += 1 + gradient.length / 7) {
-                    double difference = (totalLoss(golden, model, spread, name, index, step)
-                            - totalLoss(golden, model, spread, name, index, -step)) / (2 * step);
-                    assertEquals(difference, gradient[index], 1e-6 * Math.max(1e-2, largest), name + " " + index);
-                }
-            }
-        }
-    }
-
-    /** The loss that is minimized, with one weight changed. */
-    private static double totalLoss(StageGolden golden, ModelSpec model, WeightSource source, String name, int index,
-            double step) {
-        try (NaivePipeline pipeline = pipeline(golden, model, 1, 2,
-                changing(source, name, numbers -> numbers[index] += step))) {
-            StepResult result = pipeline.gradients(0, Order.WHOLE_BACKWARDS);
-            double auxiliary = 0;
-            for (int microbatch = 0; microbatch < 4; microbatch++) {
-                auxiliary += pipeline.stages.getFirst().auxiliaryLoss(microbatch) / 4;
-            }
-            return result.loss() + model.balance().orElseThrow().coefficient() * auxiliary;
-        }
-    }
-
-    private interface Change {
-        void to(double[] numbers);
-    }
-
-    private static WeightSource changing(WeightSource source, String changed, Change change) {
-        return (name, shape, type, target) -> {
-            source.read(name, shape, type, target);
-            if (name.equals(changed)) {
-                double[] numbers = target.toArray(DOUBLE);
-                change.to(numbers);
-                MemorySegment.copy(numbers, 0, target, DOUBLE, 0, numbers.length);
-            }
-        };
-    }
-
     @Test
     void shouldBeTheDenseModelToTheBitWithOneExpert() {
-        ModelSpec dense = ModelFamilies.named("llama").read(new Section(dense()));
-        ModelSpec one = mixtral(1, 1, 0.25);
+        ModelSpec dense = ModelFamilies.named("llama").read(new Section(ExpertTrials.dense()));
+        ModelSpec one = ExpertTrials.mixtral(1, 1, 0.25);
         InitialWeights weights = new InitialWeights(dense, 3);
         InitialWeights ofRouter = new InitialWeights(one, 4);
         WeightSource renamed = (name, shape, type, target) -> (name.endsWith(".gate.weight") ? ofRouter : weights)
                 .read(ofDense(name), shape, type, target);
-        try (StageGolden golden = golden();
-                NaivePipeline expected = pipeline(golden, dense, 2, 2, weights);
-                NaivePipeline found = pipeline(golden, one, 2, 2, renamed)) {
+        try (StageGolden golden = ExpertTrials.golden();
+                NaivePipeline expected = ExpertTrials.pipeline(golden, dense, 2, 2, weights);
+                NaivePipeline found = ExpertTrials.pipeline(golden, one, 2, 2, renamed)) {
             for (int step = 0; step < 3; step++) {
                 StepResult its = expected.gradients(step, Order.WEIGHT_GRADIENTS_LATE);
                 StepResult ours = found.gradients(step, Order.WEIGHT_GRADIENTS_LATE);
@@ -243,17 +166,10 @@ class ExpertsTest {
 
     @Test
     void shouldOnlyDecayAnExpertWithoutTokensWhateverMemoryHolds() {
-        ModelSpec model = mixtral(4, 2, 0);
-        // The first number of each row of the stream is positive, and selects the experts 0 and 1.
-        WeightSource source = new InitialWeights(model, 6);
-        source = changing(source, "model.embed_tokens.weight",
-                numbers -> Arrays.setAll(numbers, i -> i % 16 == 0 ? 1 : numbers[i]));
-        for (String router : List.of(ROUTER, ROUTER.replace("0", "1"))) {
-            source = changing(source, router,
-                    numbers -> Arrays.setAll(numbers, i -> i % 16 > 0 ? numbers[i] : i < 32 ? 10 : -10));
-        }
-        NotANumber filled = new NotANumber();
-        try (StageGolden golden = golden();
+        ModelSpec model = ExpertTrials.mixtral(4, 2, 0);
+        WeightSource source = ExpertTrials.choosingTheFirst(model, 2);
+        ExpertTrials.NotANumber filled = new ExpertTrials.NotANumber();
+        try (StageGolden golden = ExpertTrials.golden();
                 NaivePipeline pipeline = new NaivePipeline(golden, Partition.uniform(model, 1), 2, source,
                         Recompute.FULL, DropoutSettings.NONE, DataType.FLOAT64, filled)) {
             filled.isOn = true;
@@ -264,44 +180,19 @@ class ExpertsTest {
                 assertTrue(Double.isFinite(result.loss()) && Double.isFinite(result.norm()), "step " + step);
                 Map<String, double[]> gradients = pipeline.values(Stage::gradients);
                 for (String matrix : Set.of("2.w1.weight", "2.w2.weight", "3.w3.weight")) {
-                    assertTrue(Arrays.stream(gradients.get(EXPERT + matrix)).allMatch(value -> value == 0), matrix);
+                    assertTrue(Arrays.stream(gradients.get(ExpertTrials.EXPERT + matrix)).allMatch(value -> value == 0),
+                            matrix);
                 }
-                assertTrue(Arrays.stream(gradients.get(EXPERT + "0.w1.weight")).anyMatch(value -> value != 0));
+                assertTrue(Arrays.stream(gradients.get(ExpertTrials.EXPERT + "0.w1.weight"))
+                        .anyMatch(value -> value != 0));
                 pipeline.update(step, result);
             }
             assertTrue(filled.count > 0);
             double kept = Math.pow(1 - golden.learningRate * 0.1, steps);
-            double[] last = pipeline.values(Stage::weights).get(EXPERT + "3.w2.weight");
-            double[] first = before.get(EXPERT + "3.w2.weight");
+            double[] last = pipeline.values(Stage::weights).get(ExpertTrials.EXPERT + "3.w2.weight");
+            double[] first = before.get(ExpertTrials.EXPERT + "3.w2.weight");
             for (int i = 0; i < last.length; i++) {
                 assertEquals(first[i] * kept, last[i], 1e-12 * Math.abs(first[i]));
-            }
-        }
-    }
-
-    /** Fills what is allocated after the stages, such as activations, with NaN. */
-    private static final class NotANumber implements NaivePipeline.Shares, KernelHook {
-        private CheckedEngine engine;
-        private boolean isOn;
-        private int count;
-
-        @Override
-        public TensorShare of(int stage, Engine any) {
-            return TensorShare.ALL;
-        }
-
-        @Override
-        public Engine engine(DataType parameterType) {
-            engine = new ReferenceEngine(parameterType);
-            engine.observe(this);
-            return engine;
-        }
-
-        @Override
-        public void ended(Kernel kernel, long begun, Tensor result) {
-            if (isOn && kernel == Kernel.ALLOCATE && result.dataType() == DataType.FLOAT64) {
-                count++;
-                engine.fill(result, Double.NaN);
             }
         }
     }
@@ -309,16 +200,17 @@ class ExpertsTest {
     /** Ties go to the lower expert, so all tokens go to one if all scores are the same. */
     @Test
     void shouldKeepEveryTokenIfAllChooseTheSameExpert() {
-        ModelSpec model = mixtral(6, 1, 0.5);
+        ModelSpec model = ExpertTrials.mixtral(6, 1, 0.5);
         WeightSource source = new InitialWeights(model, 8);
-        for (String router : List.of(ROUTER, ROUTER.replace("0", "1"))) {
-            source = changing(source, router, numbers -> Arrays.fill(numbers, 0));
+        for (String router : List.of(ExpertTrials.ROUTER, ExpertTrials.ROUTER.replace("0", "1"))) {
+            source = ExpertTrials.changing(source, router, numbers -> Arrays.fill(numbers, 0));
         }
-        try (StageGolden golden = golden(); NaivePipeline pipeline = pipeline(golden, model, 2, 2, source)) {
+        try (StageGolden golden = ExpertTrials.golden();
+                NaivePipeline pipeline = ExpertTrials.pipeline(golden, model, 2, 2, source)) {
             pipeline.gradients(0, Order.WHOLE_BACKWARDS);
             // f is 1 for expert 0, and P is 1/6 for each.
-            assertEquals(1, pipeline.stages.getLast().auxiliaryLoss(0), 1e-12);
-            double[] used = pipeline.values(Stage::gradients).get(EXPERT + "0.w1.weight");
+            assertEquals(1, ExpertTrials.measure(pipeline, 0).auxiliaryLoss(), 1e-12);
+            double[] used = pipeline.values(Stage::gradients).get(ExpertTrials.EXPERT + "0.w1.weight");
             assertTrue(Arrays.stream(used).anyMatch(value -> value != 0));
             assertEquals(Shape.of(12, 16).elementCount(), used.length);
         }

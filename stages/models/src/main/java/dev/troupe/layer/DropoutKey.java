@@ -1,9 +1,10 @@
 package dev.troupe.layer;
 
 import dev.troupe.engine.Dropout;
+import dev.troupe.engine.router.RowDraws;
 
 /**
- * The dropouts of one microbatch in one step. They are functions of the key, so no mask is kept.
+ * The dropouts and other draws of one microbatch in one step. They are functions of the key, so no mask is kept.
  *
  * @param probability the probability that an element is dropped
  * @param adapterProbability the probability for an element of an adapter's input
@@ -40,6 +41,11 @@ public record DropoutKey(double probability, double adapterProbability, long see
     /** Returns the dropout of the probabilities of some heads of a layer. */
     public Dropout ofHeads(int layer, int allHeads, int firstHead) {
         return at(layer, Site.ATTENTION, allHeads, 0, firstHead);
+    }
+
+    /** Returns the random numbers of the rows of a layer's router. Its sites are counted down from the middle. */
+    public RowDraws ofRouter(int layer) {
+        return new RowDraws(seed, step, microbatch, LAST_SITE / 2 - layer & LAST_SITE, length, wholeLength);
     }
 
     public boolean dropsInputs() {

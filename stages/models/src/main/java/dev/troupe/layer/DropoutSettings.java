@@ -35,8 +35,6 @@ public record DropoutSettings(double probability, double adapterProbability, lon
      * @param wholeLength tokens of a sequence of the run
      */
     public DropoutKey keyOf(long step, int microbatch, int length, int wholeLength) {
-        return isNone()
-                ? DropoutKey.NONE
-                : new DropoutKey(probability, adapterProbability, seed, step, microbatch, length, wholeLength);
+        return new DropoutKey(probability, adapterProbability, seed, step, microbatch, length, wholeLength);
     }
 }

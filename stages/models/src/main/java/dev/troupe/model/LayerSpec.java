@@ -2,6 +2,7 @@ package dev.troupe.model;
 
 import dev.troupe.layer.Layer;
 import dev.troupe.layer.LayerContext;
+import dev.troupe.model.spec.Axis;
 import dev.troupe.model.spec.LayerCosts;
 import dev.troupe.model.spec.ParameterSpec;
 import java.util.List;
@@ -54,6 +55,12 @@ public record LayerSpec(String name, String block, char letter, List<ParameterSp
         long trained = parameters.stream().filter(ParameterSpec::isTrained).mapToLong(ParameterSpec::elementCount)
                 .sum();
         return 4.0 * rows * trained;
+    }
+
+    /** Returns whether it routes rows to experts. */
+    public boolean hasExperts() {
+        return parameters.stream().anyMatch(parameter -> parameter.shape().dimensions().stream()
+                .anyMatch(dimension -> dimension.axis() == Axis.EXPERTS));
     }
 
     /** Returns the count of its numbers; a shared parameter counts in each of its layers. */

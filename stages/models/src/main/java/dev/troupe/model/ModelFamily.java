@@ -5,6 +5,7 @@ import dev.troupe.model.spec.Lora;
 import dev.troupe.model.spec.Section;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 
 /** The models of one architecture: their declaration from a section, and their published forms. Any thread. */
 public interface ModelFamily {
@@ -50,6 +51,11 @@ public interface ModelFamily {
      * @throws dev.troupe.weights.WeightException if it has features that are not computed here
      */
     ModelSpec readPublished(PublishedConfig config);
+
+    /** Returns the keys of its section that a run may give with a model from files: they change its training alone. */
+    default Set<String> keysOfTraining() {
+        return Set.of();
+    }
 
     /** Returns further keys of a {@code config.json} that do not affect the computation. */
     default List<String> keysWithoutEffect() {

@@ -4,6 +4,7 @@ import dev.troupe.engine.Engine;
 import dev.troupe.engine.Kernel;
 import dev.troupe.engine.Tensor;
 import dev.troupe.engine.router.Router;
+import dev.troupe.engine.router.RowDraws;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -52,17 +53,19 @@ abstract class CheckedRouting extends CheckedTokens {
     }
 
     @Override
-    public final void routingTables(Tensor chosen, Tensor segments, Tensor rows, Tensor places) {
+    public final void routingTables(Tensor chosen, Tensor positions, Tensor segments, Tensor rows, Tensor places) {
         Operands check = of(Kernel.ROUTING_TABLES);
         CheckedTensor choice = check.choices("chosen", chosen);
         CheckedTensor first = check.ids("segments", segments);
         CheckedTensor sorted = check.ids("rows", rows, Math.multiplyExact(choice.size(0), choice.size(1)));
         CheckedTensor place = check.like("places", places, choice);
+        CheckedTensor position = positions == null ? null : check.like("positions", positions, choice);
         check.apart("segments", first, choice);
         check.apart("rows", sorted, choice, first);
         check.apart("places", place, choice, first, sorted);
         long begun = hook.begins(Kernel.ROUTING_TABLES);
-        engine.routingTables(choice.own(), first.own(), sorted.own(), place.own());
+        engine.routingTables(choice.own(), position == null ? null : position.own(), first.own(), sorted.own(),
+                place.own());
         hook.ended(Kernel.ROUTING_TABLES, begun, first);
     }
 
@@ -153,6 +156,43 @@ abstract class CheckedRouting extends CheckedTokens {
         engine.segmentMatmulBackward(dOut.own(), in.own(), first.own(), own);
         hook.multiplied(Kernel.SEGMENT_MATMUL_BACKWARD, dWeights.getFirst(), in.size(0));
         hook.ended(Kernel.SEGMENT_MATMUL_BACKWARD, begun, dWeights.getFirst());
+    }
+
+    @Override
+    public final void placeChoices(RowDraws draws, int capacity, Tensor chosen, Tensor weights, Tensor positions,
+            Tensor loads, int index) {
+        Operands check = of(Kernel.PLACE_CHOICES);
+        CheckedTensor choice = check.choices("chosen", chosen);
+        CheckedTensor factor = check.floatMatrix("weights", weights, choice.size(0), choice.size(1));
+        CheckedTensor position = check.like("positions", positions, choice);
+        CheckedTensor out = check.element("loads", loads, index);
+        check.apart("positions", position, choice);
+        check.apart("loads", out, factor);
+        long begun = hook.begins(Kernel.PLACE_CHOICES);
+        engine.placeChoices(draws, capacity, choice.own(), factor.own(), position.own(), out.own(), index);
+        hook.ended(Kernel.PLACE_CHOICES, begun, position);
+    }
+
+    @Override
+    public final void routerZLoss(Tensor logits, Tensor loads) {
+        Operands check = of(Kernel.ROUTER_Z_LOSS);
+        CheckedTensor in = check.floatMatrix("logits", logits);
+        CheckedTensor out = check.vector("loads", loads, Math.addExact(Math.multiplyExact(2, in.size(1)), 2));
+        check.apart("loads", out, in);
+        long begun = hook.begins(Kernel.ROUTER_Z_LOSS);
+        engine.routerZLoss(in.own(), out.own());
+        hook.ended(Kernel.ROUTER_Z_LOSS, begun, out);
+    }
+
+    @Override
+    public final void routerZLossBackward(Tensor logits, double factor, Tensor dLogits) {
+        Operands check = of(Kernel.ROUTER_Z_LOSS_BACKWARD);
+        CheckedTensor in = check.floatMatrix("logits", logits);
+        CheckedTensor out = check.matrix("dLogits", dLogits, in.size(0), in.size(1));
+        check.apart("dLogits", out, in);
+        long begun = hook.begins(Kernel.ROUTER_Z_LOSS_BACKWARD);
+        engine.routerZLossBackward(in.own(), factor, out.own());
+        hook.ended(Kernel.ROUTER_Z_LOSS_BACKWARD, begun, out);
     }
 
     @Override

@@ -63,6 +63,15 @@ final class Operands {
         return ofSize(name, floats(name, tensor), size);
     }
 
+    /** Floats in one dimension, with an element of this index. */
+    CheckedTensor element(String name, Tensor tensor, int index) {
+        CheckedTensor own = vector(name, tensor);
+        if (index < 0 || index >= own.size(0)) {
+            throw misfit(name, "must have an element " + index, own);
+        }
+        return own;
+    }
+
     CheckedTensor ids(String name, Tensor tensor, int size) {
         return ofSize(name, ofType(name, tensor, DataType.INT32), size);
     }

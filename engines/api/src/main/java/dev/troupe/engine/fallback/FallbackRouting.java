@@ -5,6 +5,7 @@ import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import dev.troupe.engine.fallback.loop.Routing;
 import dev.troupe.engine.router.Router;
+import dev.troupe.engine.router.RowDraws;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 
@@ -27,9 +28,10 @@ interface FallbackRouting extends Fallback {
     }
 
     @Override
-    default void routingTables(Tensor chosen, Tensor segments, Tensor rows, Tensor places) {
-        fallBack(Kernel.ROUTING_TABLES, host -> Routing.tables(host.ids(chosen), host.idsOutput(segments),
-                host.idsOutput(rows), host.idsOutput(places), chosen.shape().size(1)));
+    default void routingTables(Tensor chosen, Tensor positions, Tensor segments, Tensor rows, Tensor places) {
+        fallBack(Kernel.ROUTING_TABLES,
+                host -> Routing.tables(host.ids(chosen), host.idsOrNull(positions), host.idsOutput(segments),
+                        host.idsOutput(rows), host.idsOutput(places), chosen.shape().size(1)));
     }
 
     @Override
@@ -84,6 +86,27 @@ interface FallbackRouting extends Fallback {
     private Tensor rows(Tensor matrix, int first, int count) {
         int columns = matrix.shape().size(1);
         return range(matrix, (long) first * columns, Shape.of(count, columns));
+    }
+
+    @Override
+    default void placeChoices(RowDraws draws, int capacity, Tensor chosen, Tensor weights, Tensor positions,
+            Tensor loads, int index) {
+        fallBack(Kernel.PLACE_CHOICES,
+                host -> host.changed(loads)[index] += Routing.place(
+                        draws == null ? null : draws.ofRows(chosen.shape().size(0)), capacity, host.ids(chosen),
+                        host.read(weights), host.idsOutput(positions), chosen.shape().size(1)));
+    }
+
+    @Override
+    default void routerZLoss(Tensor logits, Tensor loads) {
+        int e = logits.shape().size(1);
+        fallBack(Kernel.ROUTER_Z_LOSS, host -> host.changed(loads)[2 * e] += Routing.zLoss(host.read(logits), e));
+    }
+
+    @Override
+    default void routerZLossBackward(Tensor logits, double factor, Tensor dLogits) {
+        fallBack(Kernel.ROUTER_Z_LOSS_BACKWARD, host -> Routing.zLossBackward(host.read(logits), factor,
+                host.changed(dLogits), logits.shape().size(1)));
     }
 
     @Override

@@ -2,12 +2,15 @@ package dev.troupe.engine.conformance;
 
 import dev.troupe.engine.Tensor;
 import dev.troupe.engine.router.Router;
+import dev.troupe.engine.router.RowDraws;
 import dev.troupe.engine.router.SoftmaxRouter;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.stream.IntStream;
 
@@ -33,7 +36,14 @@ final class RoutingCases {
                 cases.add(routeBackward(n, e, k, router, false));
                 cases.add(routeBackward(n, e, k, router, true));
             }
-            cases.add(routingTables(n, e, k));
+            for (int capacity : new int[]{0, 1, 3}) {
+                cases.add(routingTables(n, e, k, capacity));
+            }
+            for (boolean drawn : new boolean[]{false, true}) {
+                cases.add(placeChoices(n, e, k, drawn));
+            }
+            cases.add(routerZLoss(n, e));
+            cases.add(routerZLossBackward(n, e));
             cases.add(addLoads(n, e, k));
             for (int c : new int[]{1, 17, 48}) {
                 cases.add(gatherRows(n, e, k, c));
@@ -90,10 +100,47 @@ final class RoutingCases {
         return scores;
     }
 
-    private static KernelCase routingTables(int n, int e, int k) {
-        return KernelCase.of("routingTables", "N %d E %d k %d", n, e, k).ids("chosen", chosen(n, e, k), n, k)
+    private static KernelCase routingTables(int n, int e, int k, int capacity) {
+        double[] chosen = chosen(n, e, k);
+        return KernelCase.of("routingTables", "N %d E %d k %d capacity %d", n, e, k, capacity)
+                .ids("chosen", chosen, n, k).ids("positions", positions(chosen, k, capacity), n, k)
                 .idsOutput("segments", e + 1).mayGrow(0).idsOutput("rows", n * k).idsOutput("places", n, k)
-                .run((engine, t) -> engine.routingTables(t[0], t[1], t[2], t[3]));
+                .run((engine, t) -> engine.routingTables(t[0], capacity == 0 ? null : t[1], t[2], t[3], t[4]));
+    }
+
+    /** The definition of positions without draws. */
+    private static double[] positions(double[] chosen, int k, int capacity) {
+        double[] positions = new double[chosen.length];
+        Map<Double, Integer> counts = new HashMap<>();
+        for (int order = 0; order < k; order++) {
+            for (int choice = order; choice < chosen.length; choice += k) {
+                int position = counts.getOrDefault(chosen[choice], 0);
+                positions[choice] = position < capacity ? position : -1;
+                counts.merge(chosen[choice], order == 0 || position < capacity ? 1 : 0, Integer::sum);
+            }
+        }
+        return positions;
+    }
+
+    private static KernelCase placeChoices(int n, int e, int k, boolean drawn) {
+        RowDraws draws = new RowDraws(5, 7, 3, 11, Math.max(1, n - 1), n);
+        return KernelCase.of("placeChoices", "N %d E %d k %d%s", n, e, k, drawn ? " drawn" : "")
+                .ids("chosen", chosen(n, e, k), n, k).input("weights", n, k).idsOutput("positions", n, k)
+                .changed("loads", Tolerance.ofSum("loads", 2), 3).mayGrow(0)
+                .run((engine, t) -> engine.placeChoices(drawn ? draws : null, 3, t[0], t[1], t[2], t[3], 1));
+    }
+
+    private static KernelCase routerZLoss(int n, int e) {
+        return KernelCase.of("routerZLoss", "N %d E %d", n, e).input("logits", n, e).mayGrow(0)
+                .changed("loads", Tolerance.ofSum("loads", n + e), 2 * e + 2)
+                .run((engine, t) -> engine.routerZLoss(t[0], t[1]));
+    }
+
+    private static KernelCase routerZLossBackward(int n, int e) {
+        return KernelCase.of("routerZLossBackward", "N %d E %d", n, e).input("logits", n, e)
+                .changed("dLogits",
+                        (truth, i) -> Tolerance.ofTerms(e) * 8 * (1 + truth.largestAfter("dLogits")), n, e)
+                .products("dLogits").run((engine, t) -> engine.routerZLossBackward(t[0], 0.5, t[1]));
     }
 
     private static KernelCase gatherRows(int n, int e, int k, int c) {

@@ -7,7 +7,9 @@ import dev.troupe.engine.cpu.loop.Lanes;
 import dev.troupe.engine.cpu.memory.CpuTensor;
 import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.engine.router.Router;
+import dev.troupe.engine.router.RowDraws;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /** The kernels of experts on rows: choice, tables, and rows sorted by expert and back. */
@@ -60,8 +62,9 @@ abstract class RoutingRows extends RowKernels {
     }
 
     @Override
-    public void routingTables(Tensor chosen, Tensor segments, Tensor rows, Tensor places) {
-        Routing.tables(CpuTensor.of(chosen).address(), CpuTensor.changing(segments).address(),
+    public void routingTables(Tensor chosen, Tensor positions, Tensor segments, Tensor rows, Tensor places) {
+        Routing.tables(CpuTensor.of(chosen).address(), positions == null ? 0 : CpuTensor.of(positions).address(),
+                CpuTensor.changing(segments).address(),
                 CpuTensor.changing(rows).address(), CpuTensor.changing(places).address(), chosen.shape().size(1),
                 segments.shape().size(0) - 1, rows.shape().size(0));
     }
@@ -103,6 +106,48 @@ abstract class RoutingRows extends RowKernels {
         scratch.require(Lanes.ALIGNMENT + 8L * columns);
         pool.share(in.size(0), rowsOf(columns), (first, count, member) -> Routing.combineBackward(factor, place, in,
                 dIn, gradient, (int) first, count, scratch.of(member)));
+    }
+
+    /** By the definition: it reads every choice once, one after another. */
+    @Override
+    public void placeChoices(RowDraws draws, int capacity, Tensor chosen, Tensor weights, Tensor positions,
+            Tensor loads, int index) {
+        CpuTensor choices = CpuTensor.of(chosen);
+        int[] ids = choices.elements().toArray(ValueLayout.JAVA_INT);
+        long factor = CpuTensor.of(weights).address();
+        double[] numbers = new double[ids.length];
+        for (int i = 0; i < numbers.length; i++) {
+            numbers[i] = Lanes.get(factor, i);
+        }
+        int[] placed = new int[ids.length];
+        int dropped = dev.troupe.engine.fallback.loop.Routing.place(
+                draws == null ? null : draws.ofRows(choices.size(0)), capacity, ids, numbers, placed,
+                choices.size(1));
+        MemorySegment.copy(placed, 0, CpuTensor.changing(positions).elements(), ValueLayout.JAVA_INT, 0,
+                placed.length);
+        add(loads, index, dropped);
+    }
+
+    private static void add(Tensor vector, int index, double addend) {
+        long to = CpuTensor.changing(vector).address();
+        Lanes.set(to, index, (float) (Lanes.get(to, index) + addend));
+    }
+
+    @Override
+    public void routerZLoss(Tensor logits, Tensor loads) {
+        CpuTensor in = CpuTensor.of(logits);
+        scratch.require(Lanes.ALIGNMENT + 4L * in.size(1));
+        // By one thread, so that the sum has one order.
+        add(loads, 2 * in.size(1), Routing.zLoss(in.address(), in.size(0), in.size(1), scratch.of(0)));
+    }
+
+    @Override
+    public void routerZLossBackward(Tensor logits, double factor, Tensor dLogits) {
+        long of = CpuTensor.of(logits).address();
+        CpuTensor to = CpuTensor.changing(dLogits);
+        scratch.require(Lanes.ALIGNMENT + 8L * to.size(1));
+        pool.share(to.size(0), rowsOf(to.size(1)), (row, rows, member) -> Routing.zLossBackward(of, factor, to,
+                (int) row, rows, scratch.of(member)));
     }
 
     @Override

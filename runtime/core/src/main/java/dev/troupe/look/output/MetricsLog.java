@@ -2,6 +2,7 @@ package dev.troupe.look.output;
 
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.troupe.protocol.ExpertMeasures;
 import dev.troupe.protocol.StepResult;
 import dev.troupe.rank.lines.JsonLog;
 import java.io.IOException;
@@ -9,9 +10,11 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
+import java.util.SequencedMap;
 import java.util.function.Consumer;
 
 /**
@@ -123,11 +126,22 @@ public final class MetricsLog implements AutoCloseable {
         }
         line.put("tokens_per_second", tokens / stepSeconds).put("data_epochs", dataEpochs)
                 .put("loss_scale", result.lossScale()).put("skipped", result.skipped());
-        if (!Double.isNaN(result.auxiliaryLoss())) {
-            line.put("auxiliary_loss", result.auxiliaryLoss());
-        }
+        experts(result.experts()).forEach(line::put);
         line.put("time_ms", System.currentTimeMillis());
         lines.addLine(line.toString());
+    }
+
+    /** Returns the numbers of experts by their names in a line; none for a model without experts. */
+    static SequencedMap<String, Double> experts(ExpertMeasures measured) {
+        SequencedMap<String, Double> numbers = new LinkedHashMap<>();
+        numbers.put("auxiliary_loss", measured.auxiliaryLoss());
+        numbers.put("router_z_loss", measured.routerZLoss());
+        numbers.put("expert_entropy", measured.entropy());
+        numbers.put("expert_highest_load", measured.highestLoad());
+        numbers.put("expert_idle", measured.idle());
+        numbers.put("expert_dropped", measured.dropped());
+        numbers.values().removeIf(number -> number.isNaN());
+        return numbers;
     }
 
     /**

@@ -105,9 +105,7 @@ final class TensorBoardLog implements Observation {
     private void write(StepResult result, double seconds) {
         Map<String, Double> values = new LinkedHashMap<>();
         values.put("training/loss", result.loss());
-        if (!Double.isNaN(result.auxiliaryLoss())) {
-            values.put("training/auxiliary loss", result.auxiliaryLoss());
-        }
+        MetricsLog.experts(result.experts()).forEach((name, number) -> values.put("training/" + name, number));
         values.put("training/gradient_norm", result.gradientNorm());
         values.put("training/learning_rate", result.learningRate());
         values.put("speed/step_seconds", seconds);

@@ -172,6 +172,12 @@ public final class RunPage {
                 "bytes_sent", "skipped", "time_ms")) {
             line.set(field, metrics.path(field));
         }
+        for (String field : List.of("auxiliary_loss", "router_z_loss", "expert_entropy", "expert_highest_load",
+                "expert_idle", "expert_dropped")) {
+            if (metrics.has(field)) {
+                line.set(field, metrics.path(field));
+            }
+        }
         line.set("seconds", metrics.path("step_seconds"));
         StepHead head = files.head(number);
         ArrayNode tags = line.put("traced", head != null).putArray("tags");

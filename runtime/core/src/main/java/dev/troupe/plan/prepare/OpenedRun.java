@@ -131,6 +131,11 @@ public record OpenedRun(RunRequest request, WholeModel whole, RunData data, Batc
                     + " experts of a block (model.experts) into equal shares: change one or the"
                     + " other");
         }
+        if (ranks > 1 && model.balance().filter(one -> one.training().placesChoices()).isPresent()) {
+            throw new UsageException("parallel.expert = " + ranks + " ranks exchange every choice of a token, but"
+                    + " model.capacity-factor or model.random-second-expert drops some: set parallel.expert to 1, or"
+                    + " leave those out");
+        }
     }
 
     public RunSpec spec() {

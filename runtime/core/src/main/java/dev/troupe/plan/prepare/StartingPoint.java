@@ -22,6 +22,7 @@ import dev.troupe.weights.peft.AdaptedWeights;
 import dev.troupe.weights.peft.PeftAdapter;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -72,7 +73,8 @@ public record StartingPoint(ModelSpec model, int sequenceLength, WeightSource we
         if (section.directory().isPresent()) {
             HuggingFaceModel model = HuggingFaceModel.open(section.directory().get());
             files.add(model);
-            return new StartingPoint(model.spec(), sequenceLength(section, model.spec(), Optional.empty()), model, 0,
+            ModelSpec trained = asTrained(model.spec(), section);
+            return new StartingPoint(trained, sequenceLength(section, trained, Optional.empty()), model, 0,
                     LossScale.none(0), false, List.of(), model.identity(), files);
         }
         ModelSpec model = model(section);
@@ -80,6 +82,22 @@ public record StartingPoint(ModelSpec model, int sequenceLength, WeightSource we
         InitialWeights weights = new InitialWeights(model, spec.training().seed());
         return new StartingPoint(model, model.size(Axis.POSITION), weights, 0, LossScale.none(0), false, List.of(),
                 weights.identity(), files);
+    }
+
+    /** Returns the same model with those of the given keys that change its training alone. */
+    private static ModelSpec asTrained(ModelSpec model, ModelSection section) {
+        Map<String, Object> given = new HashMap<>(section.values());
+        given.keySet().retainAll(model.family().keysOfTraining());
+        if (given.isEmpty()) {
+            return model;
+        }
+        Map<String, Object> values = new HashMap<>(model.section().values());
+        values.putAll(given);
+        try {
+            return model.family().read(new Section(values));
+        } catch (IllegalArgumentException refused) {
+            throw new UsageException(refused.getMessage(), refused);
+        }
     }
 
     /** Returns the same model with adapters, from a directory or new ones. */

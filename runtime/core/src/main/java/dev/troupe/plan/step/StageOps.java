@@ -6,7 +6,9 @@ import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
 import dev.troupe.engine.provider.Work;
 import dev.troupe.engine.provider.WorkClock;
+import dev.troupe.model.spec.Balance;
 import dev.troupe.plan.TrainingPlan;
+import dev.troupe.protocol.ExpertMeasures;
 import dev.troupe.protocol.MicrobatchLoss;
 import dev.troupe.protocol.Pass;
 import dev.troupe.protocol.WeightUpdate;
@@ -24,6 +26,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
@@ -142,6 +146,8 @@ public final class StageOps implements StepOps {
      */
     private List<MicrobatchLoss> losses(Action action, Pass pass) {
         List<MicrobatchLoss> losses = new ArrayList<>();
+        // In the order of microbatches, whatever the schedule.
+        SortedMap<Integer, Balance.Measure> measures = new TreeMap<>();
         for (Action forward : unreported.remove(steps.stepInRow(pass.kind(), action))) {
             double loss = stage.loss(forward.microbatch());
             int inStep = steps.microbatchInStep(pass.kind(), forward);
@@ -149,8 +155,8 @@ public final class StageOps implements StepOps {
                 case TRAINING -> {
                     watch.measuredLoss(stage, forward.microbatch(), loss);
                     if (at.tensor() == 0) {
-                        losses.add(new MicrobatchLoss(plan.globalMicrobatch(rank.rank(), inStep), loss,
-                                stage.auxiliaryLoss(forward.microbatch())));
+                        losses.add(new MicrobatchLoss(plan.globalMicrobatch(rank.rank(), inStep), loss));
+                        measures.put(inStep, stage.experts(forward.microbatch()));
                     }
                 }
                 case VALIDATION -> {
@@ -160,6 +166,19 @@ public final class StageOps implements StepOps {
                 }
             }
         }
+        return with(measures, losses);
+    }
+
+    /** Gives the measures of the experts in all microbatches to the last loss. */
+    private static List<MicrobatchLoss> with(SortedMap<Integer, Balance.Measure> measures,
+            List<MicrobatchLoss> losses) {
+        if (measures.isEmpty() || measures.get(measures.firstKey()) == null) {
+            return losses;
+        }
+        MicrobatchLoss last = losses.removeLast();
+        losses.add(new MicrobatchLoss(last.microbatch(), last.loss(),
+                ExpertMeasures.of(measures.values().stream().map(of -> new ExpertMeasures(of.auxiliaryLoss(),
+                        of.routerZLoss(), of.entropy(), of.highestLoad(), of.idle(), of.dropped())).toList())));
         return losses;
     }
 

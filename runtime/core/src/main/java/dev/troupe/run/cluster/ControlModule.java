@@ -4,6 +4,7 @@ import com.fasterxml.jackson.annotation.JsonFormat;
 import com.fasterxml.jackson.annotation.JsonTypeInfo;
 import com.fasterxml.jackson.databind.jsontype.NamedType;
 import com.fasterxml.jackson.databind.module.SimpleModule;
+import dev.troupe.protocol.ExpertMeasures;
 import dev.troupe.protocol.MicrobatchLoss;
 import dev.troupe.protocol.checkpoint.CheckpointEvent;
 import dev.troupe.protocol.node.NodeEvent;
@@ -27,6 +28,7 @@ public final class ControlModule extends SimpleModule {
         // A message has one of these for every microbatch or layer of a step, so they are written without the names of their
         // parts.
         setMixInAnnotation(MicrobatchLoss.class, Packed.class);
+        setMixInAnnotation(ExpertMeasures.class, Packed.class);
         setMixInAnnotation(LayerSquaredSum.class, Packed.class);
     }
 

@@ -289,17 +289,22 @@ function keys(event) {
 
 const TRENDS = [['loss', 'loss', step => step.loss], ['norm', 'gradient norm', step => step.gradient_norm === null ? NaN : step.gradient_norm],
   ['seconds', 'step time', step => step.seconds]];
+const EXPERT_TRENDS = [['entropy', 'entropy of expert loads', step => step.expert_entropy],
+  ['highest', 'highest load of an expert', step => step.expert_highest_load],
+  ['idle', 'share of experts without tokens', step => step.expert_idle],
+  ['dropped', 'share of dropped choices', step => step.expert_dropped]];
 
 function drawTrend() {
   if (page.steps.length) {
     document.body.dataset.stepped = 'true';
   }
-  if ($('trend').children.length === 0) {
-    $('trend').append(...TRENDS.map(() => make('figure', {}, make('figcaption'), make('canvas', { role: 'img' }))));
+  const trends = page.steps.some(step => 'expert_entropy' in step) ? [...TRENDS, ...EXPERT_TRENDS] : TRENDS;
+  if ($('trend').children.length < trends.length) {
+    $('trend').replaceChildren(...trends.map(() => make('figure', {}, make('figcaption'), make('canvas', { role: 'img' }))));
   }
   const marks = page.events.filter(event => ['recovery-begins', 'checkpoint', 'checkpoint-failed'].includes(event.event))
     .map(event => ({ step: event.step, isFault: FAULTS.has(event.event) }));
-  TRENDS.forEach(([name, title, value], index) => {
+  trends.forEach(([name, title, value], index) => {
     const figure = $('trend').children[index];
     const points = page.steps.map(step => ({ x: step.step, y: value(step) }));
     const last = points.length ? points[points.length - 1].y : NaN;

@@ -1,11 +1,12 @@
 package dev.troupe.protocol.run;
 
+import dev.troupe.protocol.ExpertMeasures;
 import dev.troupe.protocol.MicrobatchLoss;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
-import java.util.function.ToDoubleFunction;
 
 /** The measurements of all ranks in one step, or in a pass over validation data. One thread. */
 final class PassMeasures {
@@ -34,21 +35,23 @@ final class PassMeasures {
 
     /** Returns the mean loss of all microbatches, added in their order. */
     double meanLoss() {
-        return mean(MicrobatchLoss::loss);
-    }
-
-    /** Returns the mean auxiliary loss likewise; NaN if the model has no experts. */
-    double meanAuxiliaryLoss() {
-        return mean(MicrobatchLoss::auxiliary);
-    }
-
-    private double mean(ToDoubleFunction<MicrobatchLoss> number) {
-        List<MicrobatchLoss> losses = byRank.values().stream().flatMap(done -> done.losses().stream())
-                .sorted(Comparator.comparingInt(MicrobatchLoss::microbatch)).toList();
+        List<MicrobatchLoss> losses = inOrder();
         double sum = 0;
         for (MicrobatchLoss loss : losses) {
-            sum += number.applyAsDouble(loss);
+            sum += loss.loss();
         }
         return sum / losses.size();
+    }
+
+    /** Returns the measures of the experts in all microbatches. */
+    ExpertMeasures experts() {
+        List<ExpertMeasures> reported = inOrder().stream().map(MicrobatchLoss::experts).filter(Objects::nonNull)
+                .toList();
+        return reported.isEmpty() ? ExpertMeasures.NONE : ExpertMeasures.of(reported);
+    }
+
+    private List<MicrobatchLoss> inOrder() {
+        return byRank.values().stream().flatMap(done -> done.losses().stream())
+                .sorted(Comparator.comparingInt(MicrobatchLoss::microbatch)).toList();
     }
 }

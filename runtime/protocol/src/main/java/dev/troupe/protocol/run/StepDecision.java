@@ -28,7 +28,7 @@ record StepDecision(StepResult result, WeightUpdate update, LossScale lossScale,
         double learningRate = settings.learningRate().applyAsDouble(step);
         double scale = overflowed ? 0 : GlobalNorm.clipCoefficient(norm, settings.gradientClip()) / factor;
         return new StepDecision(
-                new StepResult(step, loss, measured.meanAuxiliaryLoss(), norm, learningRate, factor, overflowed,
+                new StepResult(step, loss, measured.experts(), norm, learningRate, factor, overflowed,
                         Traffic.NONE),
                 new WeightUpdate(step, learningRate, scale, next.updates(), overflowed, next.factor()), next,
                 failure(step, loss, norm, factor, overflowed && !lossScale.maySkip(), next));

@@ -11,6 +11,7 @@ import dev.troupe.layer.Norm;
 import dev.troupe.layer.Parameter;
 import dev.troupe.layer.TensorPool;
 import dev.troupe.layer.rotary.GatedMlp;
+import dev.troupe.model.spec.ExpertTraining;
 import dev.troupe.model.spec.ParameterSpec;
 import java.util.List;
 import java.util.Optional;
@@ -18,9 +19,10 @@ import java.util.stream.Stream;
 
 /**
  * The second half of a block with experts (Shazeer et al. 2017, Jiang et al. 2024): {@code y = x + sum of w_e f_e(h)} over
- * the k experts that the router chooses for a row, with {@code h = norm(x)}, each expert a gated MLP
- * {@code f_e(h) = (silu(h Wgate_e^T) * (h Wup_e^T)) Wdown_e^T}. No choice is dropped, whatever the load of an expert. Shared
- * experts, if there are any, are one more gated MLP for every row (Dai et al. 2024, DeepSeekMoE).
+ * the k experts that the router chooses for a row, with {@code h = norm(x)}, each expert a gated MLP {@code f_e(h) = (silu(h
+ * Wgate_e^T) * (h Wup_e^T)) Wdown_e^T}. No choice is dropped, whatever the load of an expert, unless {@link ExpertTraining}
+ * has a capacity: then a forward that is trained places choices as GShard does. Shared experts, if there are any, are one
+ * more gated MLP for every row (Dai et al. 2024, DeepSeekMoE).
  *
  * <p>N = B T rows, E experts, k choices of a row, R = N k, C hidden size, I inner width of an expert: x and y [N x C], the
  * router's matrix [E x C], Wgate and Wup [I x C], Wdown [C x I]. Each of the t ranks of a group has the whole router, and of
@@ -31,7 +33,6 @@ import java.util.stream.Stream;
  * ranks of their experts ({@link ExpertExchange}), and does everything else itself.
  */
 public final class ExpertsHalf extends Half {
-    private final TensorPool.Extent scoreShape;
     private final TensorPool.Extent choiceShape;
     private final TensorPool.Extent rowShape;
     private final TensorPool.Extent sortedShape;
@@ -39,10 +40,7 @@ public final class ExpertsHalf extends Half {
     private final TensorPool.Extent expertRowShape;
     private final TensorPool.Extent innerShape;
     private final Shape segmentShape;
-    private final Router router;
-    private final Parameter routerWeights;
-    /** Null if the choice has no bias. */
-    private final Parameter choiceBias;
+    private final RowRouter router;
     /** Null if there are no shared experts. */
     private final GatedMlp shared;
     private final ExpertMatrices matrices;
@@ -66,9 +64,10 @@ public final class ExpertsHalf extends Half {
      * @param perToken k, the experts of a row
      * @param experts of each its matrices
      * @param shared the shared experts, if there are any, as one
+     * @param training the losses, the capacity and the update of the bias
      */
     public record Spec(Norm.Spec norm, Router router, ParameterSpec routerWeights, Optional<ParameterSpec> choiceBias,
-            int perToken, List<Expert> experts, Optional<GatedMlp.Spec> shared) {
+            int perToken, List<Expert> experts, Optional<GatedMlp.Spec> shared, ExpertTraining training) {
         /** Returns all parameters, in the order of the published models. */
         public List<ParameterSpec> parameters() {
             return Stream.of(Stream.of(routerWeights), choiceBias.stream(),
@@ -85,15 +84,12 @@ public final class ExpertsHalf extends Half {
      */
     public ExpertsHalf(LayerContext context, int block, Spec spec) {
         super(context, block, DropoutKey.Site.MLP_OUTPUT, spec.norm());
-        router = spec.router();
-        routerWeights = context.parameter(spec.routerWeights());
-        choiceBias = spec.choiceBias().map(context::parameter).orElse(null);
+        router = new RowRouter(context, block, spec);
         shared = spec.shared().map(one -> new GatedMlp(context, one)).orElse(null);
         int experts = spec.experts().size();
         matrices = ExpertMatrices.of(context, spec.experts());
         exchange = context.experts().divides() ? new ExpertExchange(context, experts, spec.perToken()) : null;
-        scoreShape = context.activation(experts);
-        choiceShape = context.activation(spec.perToken());
+        choiceShape = router.choiceShape();
         rowShape = context.perRow(spec.perToken());
         sortedShape = context.activation(spec.perToken(), context.hidden());
         int inner = matrices.inner();
@@ -104,7 +100,7 @@ public final class ExpertsHalf extends Half {
 
     @Override
     public List<Parameter> parameters() {
-        return Stream.of(Stream.of(routerWeights), Stream.ofNullable(choiceBias), matrices.parameters(),
+        return Stream.of(router.parameters(), matrices.parameters(),
                 Stream.ofNullable(shared).flatMap(one -> one.parameters().stream()), norm.parameters().stream())
                 .flatMap(some -> some).toList();
     }
@@ -116,9 +112,7 @@ public final class ExpertsHalf extends Half {
 
     private final class RoutedPass extends Pass {
         // The decisions of the forward, which a replay reads: it never routes again.
-        private Tensor scores;
-        private Tensor chosen;
-        private Tensor weights;
+        private final RowRouter.Pass decision = router.new Pass();
         private Tensor segments;
         /** The row of each sorted row. */
         private Tensor rows;
@@ -134,13 +128,12 @@ public final class ExpertsHalf extends Half {
         /** Multiplied by the weights from the first backward on. */
         private Tensor inner;
         private Tensor upGradient;
-        private Tensor logitGradient;
         /** Null if there are no shared experts. */
         private final GatedMlp.Pass ofShared = shared == null ? null : shared.new Pass();
 
         @Override
         protected void forward() {
-            if (chosen == null) {
+            if (!decision.hasChosen()) {
                 route();
             }
             Tensor rowsOfExperts = dispatched(normed);
@@ -155,24 +148,15 @@ public final class ExpertsHalf extends Half {
             }
         }
 
-        /** Scores are floats, whatever the type of activations. */
         private void route() {
-            Tensor logits = pool.takeFloats(scoreShape, microbatch.length());
-            engine.matmul(normed, false, routerWeights.computeWeights(), true, logits, false);
-            scores = pool.takeFloats(scoreShape, microbatch.length());
-            chosen = pool.take(DataType.INT32, choiceShape, microbatch.length());
-            weights = pool.takeFloats(choiceShape, microbatch.length());
-            engine.route(router, logits, choiceBias == null ? null : choiceBias.weights(), scores, chosen, weights);
-            pool.give(logits);
+            Tensor positions = decision.choose(normed, microbatch);
             segments = pool.take(DataType.INT32, segmentShape);
             rows = pool.take(DataType.INT32, rowShape, microbatch.length());
             places = pool.take(DataType.INT32, choiceShape, microbatch.length());
-            engine.routingTables(chosen, segments, rows, places);
+            engine.routingTables(decision.chosen(), positions, segments, rows, places);
+            pool.drop(positions);
             if (exchange != null) {
                 routes = exchange.routes(segments);
-            }
-            if (microbatch.loads() != null) {
-                engine.addLoads(scores, chosen, microbatch.loads().sums());
             }
         }
 
@@ -230,7 +214,7 @@ public final class ExpertsHalf extends Half {
             engine.segmentMatmul(inner, expertSegments(), matrices.weights(matrices.downs()), true, ofExperts);
             Tensor outputs = returned(ofExperts);
             Tensor added = take(activation);
-            engine.combineRows(outputs, places, weights, added);
+            engine.combineRows(outputs, places, decision.weights(), added);
             pool.give(outputs);
             if (ofShared != null) {
                 Tensor addend = take(activation);
@@ -261,15 +245,15 @@ public final class ExpertsHalf extends Half {
             arrivedGradient = keptIfArrived(rowsOfExperts);
             Tensor weightGradient = pool.takeFloats(choiceShape, microbatch.length());
             if (routes == null) {
-                engine.combineRowsBackward(weights, places, inner, upGradient, weightGradient);
+                engine.combineRowsBackward(decision.weights(), places, inner, upGradient, weightGradient);
             } else {
-                routes.combineRowsBackward(weights, places, inner, upGradient, weightGradient);
+                routes.combineRowsBackward(decision.weights(), places, inner, upGradient, weightGradient);
             }
             // Both gradients overwrite tensors that the backward for the weights does not read.
             engine.swiGluBackward(gate, up, upGradient, gate, upGradient);
             up = pool.drop(up);
             Tensor dNormed = backwardExperts();
-            addBackwardRouter(weightGradient, dNormed);
+            decision.addBackwardInput(weightGradient, dNormed);
             pool.give(weightGradient);
             if (ofShared != null) {
                 Tensor addend = take(activation);
@@ -294,16 +278,6 @@ public final class ExpertsHalf extends Half {
             return dNormed;
         }
 
-        private void addBackwardRouter(Tensor weightGradient, Tensor dNormed) {
-            logitGradient = take(scoreShape);
-            engine.routeBackward(router, scores, chosen, weightGradient,
-                    microbatch.loads() == null ? null : microbatch.loads().scoreGradient(), logitGradient);
-            Tensor addend = take(activation);
-            engine.matmul(logitGradient, false, routerWeights.computeWeights(), false, addend, false);
-            engine.add(dNormed, addend, dNormed);
-            pool.give(addend);
-        }
-
         @Override
         protected void backwardInnerWeight() {
             if (routes == null) {
@@ -317,7 +291,7 @@ public final class ExpertsHalf extends Half {
                         matrices.gradients(matrices.downs()));
                 backwardGateUp(arrived);
             }
-            engine.matmul(logitGradient, true, normed, false, routerWeights.gradient(), true);
+            decision.backwardWeight(normed);
             if (ofShared != null) {
                 ofShared.backwardWeight(normed, outputGradient);
             }
@@ -341,9 +315,7 @@ public final class ExpertsHalf extends Half {
 
         @Override
         protected void releaseDecisions() {
-            scores = pool.drop(scores);
-            chosen = pool.drop(chosen);
-            weights = pool.drop(weights);
+            decision.release();
             segments = pool.drop(segments);
             rows = pool.drop(rows);
             places = pool.drop(places);
@@ -357,7 +329,7 @@ public final class ExpertsHalf extends Half {
         protected void releaseInnerGradients() {
             arrivedGradient = pool.drop(arrivedGradient);
             upGradient = pool.drop(upGradient);
-            logitGradient = pool.drop(logitGradient);
+            decision.releaseGradients();
             if (ofShared != null) {
                 ofShared.releaseGradients();
             }

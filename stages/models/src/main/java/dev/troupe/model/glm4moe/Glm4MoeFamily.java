@@ -7,9 +7,11 @@ import dev.troupe.model.PublishedConfig;
 import dev.troupe.model.rotary.ExpertFamily;
 import dev.troupe.model.rotary.ExpertNames;
 import dev.troupe.model.rotary.Experts;
+import dev.troupe.model.spec.ExpertTraining;
 import dev.troupe.model.spec.Section;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.IntStream;
 
@@ -35,6 +37,8 @@ public final class Glm4MoeFamily extends ExpertFamily {
     private static final String PUBLISHED_NORMALIZED = "norm_topk_prob";
     /** As in transformers. */
     private static final int USUAL_FIRST_DENSE = 1;
+    /** llama.cpp's number of the sigmoid. */
+    private static final int GGUF_SIGMOID = 2;
 
     @Override
     public String name() {
@@ -89,8 +93,28 @@ public final class Glm4MoeFamily extends ExpertFamily {
     }
 
     @Override
-    protected boolean hasGguf() {
-        return false;
+    protected String ggufArchitecture() {
+        return "glm4moe";
+    }
+
+    @Override
+    protected String ggufSecondNorm() {
+        return "post_attention_norm";
+    }
+
+    @Override
+    protected Map<String, Object> ggufSettings(Experts experts) {
+        SigmoidRouter router = (SigmoidRouter) experts.router();
+        return Map.of("expert_shared_count", experts.sharedInner() / experts.inner(), "leading_dense_block_count",
+                experts.denseBlocks().size(), "expert_gating_func", GGUF_SIGMOID, "expert_weights_scale",
+                router.factor(), "expert_weights_norm", router.normalized());
+    }
+
+    @Override
+    protected Optional<String> ggufRefusal(boolean biased, Experts experts, int layers) {
+        return biased && ((SigmoidRouter) experts.router()).groups() == 1
+                ? Optional.empty()
+                : Optional.of("one group of experts, and biases of queries, keys and values");
     }
 
     @Override
@@ -104,19 +128,24 @@ public final class Glm4MoeFamily extends ExpertFamily {
     }
 
     @Override
-    protected Experts read(Section section, int count, int perToken, double auxiliaryLoss, int inner) {
+    protected Experts read(Section section, int count, int perToken, ExpertTraining training, int inner) {
         return experts(count, perToken, section.has(INNER) ? section.positive(INNER) : inner,
                 section.has(SHARED) ? section.notNegative(SHARED) : 1,
                 section.has(FIRST_DENSE) ? section.notNegative(FIRST_DENSE) : USUAL_FIRST_DENSE,
                 new SigmoidRouter(!section.has(NORMALIZED) || section.flag(NORMALIZED),
                         section.has(GROUPS) ? section.positive(GROUPS) : 1,
-                        section.has(KEPT_GROUPS) ? section.positive(KEPT_GROUPS) : 1, section.number(FACTOR, 1)));
+                        section.has(KEPT_GROUPS) ? section.positive(KEPT_GROUPS) : 1, section.number(FACTOR, 1)),
+                training);
     }
 
     private static Experts experts(int count, int perToken, int inner, int shared, int firstDense,
-            SigmoidRouter router) {
-        return new Experts(count, perToken, inner, Math.multiplyExact(shared, inner), router, 1,
-                IntStream.range(0, Math.min(firstDense, ModelSpec.MOST_BLOCKS)).boxed().toList(), 0);
+            SigmoidRouter router, ExpertTraining training) {
+        if ((long) shared * inner > Integer.MAX_VALUE) {
+            throw new IllegalArgumentException(shared + " shared experts (model.shared-experts) of a width of " + inner
+                    + " (model.expert-inner) are wider than any tensor: lower one of them");
+        }
+        return new Experts(count, perToken, inner, shared * inner, router, 1,
+                IntStream.range(0, Math.min(firstDense, ModelSpec.MOST_BLOCKS)).boxed().toList(), training);
     }
 
     @Override
@@ -128,13 +157,14 @@ public final class Glm4MoeFamily extends ExpertFamily {
     }
 
     @Override
-    protected Experts readPublished(PublishedConfig config, int perToken, double auxiliaryLoss) {
+    protected Experts readPublished(PublishedConfig config, int perToken, ExpertTraining training) {
         return experts(config.positive(PUBLISHED_COUNT), perToken, config.positive(PUBLISHED_INNER),
                 config.notNegative(PUBLISHED_SHARED, 1), config.notNegative(PUBLISHED_FIRST_DENSE, USUAL_FIRST_DENSE),
                 new SigmoidRouter(config.flag(PUBLISHED_NORMALIZED, true),
                         config.isGiven(PUBLISHED_GROUPS) ? config.positive(PUBLISHED_GROUPS) : 1,
                         config.isGiven(PUBLISHED_KEPT_GROUPS) ? config.positive(PUBLISHED_KEPT_GROUPS) : 1,
-                        config.aboveZero(PUBLISHED_FACTOR, 1)));
+                        config.aboveZero(PUBLISHED_FACTOR, 1)),
+                training);
     }
 
     @Override

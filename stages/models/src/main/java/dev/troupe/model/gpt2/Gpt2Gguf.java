@@ -22,7 +22,7 @@ final class Gpt2Gguf {
     }
 
     static GgufModel of(ModelSpec spec, Gpt2 model) {
-        SequencedMap<String, Number> settings = new LinkedHashMap<>();
+        SequencedMap<String, Object> settings = new LinkedHashMap<>();
         settings.put("context_length", model.sequenceLength());
         settings.put("embedding_length", model.hidden());
         settings.put("block_count", model.layers());

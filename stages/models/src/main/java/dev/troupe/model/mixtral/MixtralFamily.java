@@ -6,6 +6,7 @@ import dev.troupe.model.PublishedConfig;
 import dev.troupe.model.rotary.ExpertFamily;
 import dev.troupe.model.rotary.ExpertNames;
 import dev.troupe.model.rotary.Experts;
+import dev.troupe.model.spec.ExpertTraining;
 import dev.troupe.model.spec.Section;
 import java.util.List;
 import java.util.Map;
@@ -65,8 +66,8 @@ public final class MixtralFamily extends ExpertFamily {
     }
 
     @Override
-    protected Experts read(Section section, int count, int perToken, double auxiliaryLoss, int inner) {
-        return new Experts(count, perToken, inner, 0, new SoftmaxRouter(true), 1, List.of(), auxiliaryLoss);
+    protected Experts read(Section section, int count, int perToken, ExpertTraining training, int inner) {
+        return new Experts(count, perToken, inner, 0, new SoftmaxRouter(true), 1, List.of(), training);
     }
 
     @Override
@@ -75,12 +76,12 @@ public final class MixtralFamily extends ExpertFamily {
     }
 
     @Override
-    protected Experts readPublished(PublishedConfig config, int perToken, double auxiliaryLoss) {
+    protected Experts readPublished(PublishedConfig config, int perToken, ExpertTraining training) {
         if (config.isGiven("router_jitter_noise") && config.value("router_jitter_noise").doubleValue() != 0) {
             throw config.refusal("router_jitter_noise", "0, as routers have no noise here");
         }
         return new Experts(config.positive(LOCAL_EXPERTS), perToken, config.positive("intermediate_size"), 0,
-                new SoftmaxRouter(true), 1, List.of(), auxiliaryLoss);
+                new SoftmaxRouter(true), 1, List.of(), training);
     }
 
     @Override

@@ -8,6 +8,7 @@ import dev.troupe.model.PublishedConfig;
 import dev.troupe.model.rotary.ExpertFamily;
 import dev.troupe.model.rotary.ExpertNames;
 import dev.troupe.model.rotary.Experts;
+import dev.troupe.model.spec.ExpertTraining;
 import dev.troupe.model.spec.Section;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -76,11 +77,11 @@ public final class Qwen3MoeFamily extends ExpertFamily {
     }
 
     @Override
-    protected Experts read(Section section, int count, int perToken, double auxiliaryLoss, int inner) {
+    protected Experts read(Section section, int count, int perToken, ExpertTraining training, int inner) {
         return new Experts(count, perToken, section.has(INNER) ? section.positive(INNER) : inner, 0,
                 new SoftmaxRouter(!section.has(NORMALIZED) || section.flag(NORMALIZED)),
                 section.has(EVERY) ? section.positive(EVERY) : 1,
-                section.has(DENSE) ? blocks(section.text(DENSE)) : List.of(), auxiliaryLoss);
+                section.has(DENSE) ? blocks(section.text(DENSE)) : List.of(), training);
     }
 
     private static List<Integer> blocks(String text) {
@@ -102,7 +103,7 @@ public final class Qwen3MoeFamily extends ExpertFamily {
     }
 
     @Override
-    protected Experts readPublished(PublishedConfig config, int perToken, double auxiliaryLoss) {
+    protected Experts readPublished(PublishedConfig config, int perToken, ExpertTraining training) {
         if (config.isGiven(EXPERTS) && config.isGiven(LOCAL_EXPERTS)
                 && config.positive(EXPERTS) != config.positive(LOCAL_EXPERTS)) {
             throw config.refusal(EXPERTS, "the same as " + LOCAL_EXPERTS);
@@ -119,7 +120,7 @@ public final class Qwen3MoeFamily extends ExpertFamily {
         }
         return new Experts(config.positive(config.isGiven(EXPERTS) ? EXPERTS : LOCAL_EXPERTS), perToken,
                 config.positive(PUBLISHED_INNER), 0, new SoftmaxRouter(config.flag(PUBLISHED_NORMALIZED, false)),
-                config.isGiven(PUBLISHED_EVERY) ? config.positive(PUBLISHED_EVERY) : 1, dense, auxiliaryLoss);
+                config.isGiven(PUBLISHED_EVERY) ? config.positive(PUBLISHED_EVERY) : 1, dense, training);
     }
 
     @Override

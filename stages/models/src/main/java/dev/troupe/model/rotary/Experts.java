@@ -2,6 +2,7 @@ package dev.troupe.model.rotary;
 
 import dev.troupe.engine.router.Router;
 import dev.troupe.model.ModelSpec;
+import dev.troupe.model.spec.ExpertTraining;
 import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
@@ -17,10 +18,10 @@ import java.util.stream.IntStream;
  * @param router the rule of the choice
  * @param every every so many blocks one has experts, the last of them; 1: all
  * @param denseBlocks further blocks without experts, from 0, in ascending order
- * @param auxiliaryLoss coefficient of the auxiliary loss, which evens out the loads of the experts; 0 for none
+ * @param training the losses, the capacity and the update of the bias
  */
 public record Experts(int count, int perToken, int inner, int sharedInner, Router router, int every,
-        List<Integer> denseBlocks, double auxiliaryLoss) {
+        List<Integer> denseBlocks, ExpertTraining training) {
     /** The most experts of all blocks together. Each has its own tensors, which are declared before a file is compared. */
     private static final int MOST = 65_536;
 
@@ -35,10 +36,19 @@ public record Experts(int count, int perToken, int inner, int sharedInner, Route
         router.refusal(count, perToken).ifPresent(refusal -> {
             throw new IllegalArgumentException(refusal);
         });
-        if (!(auxiliaryLoss >= 0 && auxiliaryLoss < Double.POSITIVE_INFINITY)) {
+        if (training.auxiliaryLoss() > 0 && !router.scoresAddUpToOne()) {
+            throw new IllegalArgumentException("an auxiliary loss (model.auxiliary-loss) needs scores that add up to 1,"
+                    + " but the scores of this router do not: set it to 0, and model.bias-update-rate in its place");
+        }
+        if (training.biasUpdateRate() > 0 && !router.choosesByBias()) {
             throw new IllegalArgumentException(
-                    "the coefficient of the auxiliary loss (model.auxiliary-loss) must be 0 or"
-                            + " more, but found " + auxiliaryLoss);
+                    "a rate of the bias of the choice (model.bias-update-rate) needs a router"
+                            + " with such a bias, as of glm4_moe: set it to 0, and model.auxiliary-loss in its place");
+        }
+        if (training.drawsSecond() && perToken != 2) {
+            throw new IllegalArgumentException(
+                    "the second expert is drawn (model.random-second-expert) if a token has 2"
+                            + " experts (model.experts-per-token), but found " + perToken + ": change one of them");
         }
     }
 

@@ -2,6 +2,7 @@ package dev.troupe.model.rotary;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.troupe.engine.router.SoftmaxRouter;
 import dev.troupe.model.GgufModel;
 import dev.troupe.model.ModelFamily;
 import dev.troupe.model.ModelSpec;
@@ -227,15 +228,29 @@ public abstract class RotaryFamily implements ModelFamily {
         return name();
     }
 
-    /** Returns whether its models can be written for llama.cpp. */
-    protected boolean hasGguf() {
-        return true;
+    /** Returns llama.cpp's name of the norm before the second half of a block. */
+    protected String ggufSecondNorm() {
+        return "ffn_norm";
+    }
+
+    /** Returns llama.cpp's further settings of experts. */
+    protected Map<String, Object> ggufSettings(Experts experts) {
+        return Map.of();
+    }
+
+    /**
+     * Returns the property that llama.cpp needs, and a model lacks; empty if it computes the model.
+     *
+     * @param biased whether queries, keys and values have a bias
+     */
+    protected Optional<String> ggufRefusal(boolean biased, Experts experts, int layers) {
+        return experts.router().equals(new SoftmaxRouter(true)) && experts.blocksOf(layers) == layers
+                ? Optional.empty()
+                : Optional.of("experts in every block, and weights of experts that are divided by their sum");
     }
 
     @Override
     public final Optional<GgufModel> gguf(ModelSpec spec) {
-        return hasGguf()
-                ? Optional.of(new RotaryGguf(RotaryModel.of(spec.section(), this), this).of(spec))
-                : Optional.empty();
+        return Optional.of(new RotaryGguf(RotaryModel.of(spec.section(), this), this).of(spec));
     }
 }

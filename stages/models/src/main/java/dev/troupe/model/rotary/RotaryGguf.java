@@ -1,6 +1,5 @@
 package dev.troupe.model.rotary;
 
-import dev.troupe.engine.router.SoftmaxRouter;
 import dev.troupe.layer.rotary.Frequencies;
 import dev.troupe.model.GgufModel;
 import dev.troupe.model.GgufTensor;
@@ -22,10 +21,11 @@ final class RotaryGguf {
             Map.entry("input_layernorm", "attn_norm"), Map.entry("self_attn.q_proj", "attn_q"),
             Map.entry("self_attn.k_proj", "attn_k"), Map.entry("self_attn.v_proj", "attn_v"),
             Map.entry("self_attn.o_proj", "attn_output"), Map.entry("self_attn.q_norm", "attn_q_norm"),
-            Map.entry("self_attn.k_norm", "attn_k_norm"), Map.entry("post_attention_layernorm", "ffn_norm"),
+            Map.entry("self_attn.k_norm", "attn_k_norm"),
             Map.entry("mlp.gate_proj", "ffn_gate"), Map.entry("mlp.up_proj", "ffn_up"),
             Map.entry("mlp.down_proj", "ffn_down"));
     private static final String IN_BLOCK = "model.layers.";
+    private static final String SECOND_NORM = "post_attention_layernorm";
 
     private final RotaryModel model;
     private final RotaryFamily family;
@@ -40,7 +40,7 @@ final class RotaryGguf {
 
     GgufModel of(ModelSpec spec) {
         model.mlp().experts().ifPresent(this::requireComputed);
-        SequencedMap<String, Number> settings = new LinkedHashMap<>();
+        SequencedMap<String, Object> settings = new LinkedHashMap<>();
         settings.put("context_length", model.sequenceLength());
         settings.put("embedding_length", model.hidden());
         settings.put("block_count", model.layers());
@@ -66,6 +66,7 @@ final class RotaryGguf {
             settings.put("expert_count", experts.count());
             settings.put("expert_used_count", experts.perToken());
             settings.put("expert_feed_forward_length", experts.inner());
+            settings.putAll(family.ggufSettings(experts));
         });
         spec.parameters().keySet().stream().filter(parameter -> !isOfExperts(parameter)).map(this::tensor)
                 .forEach(tensors::add);
@@ -75,27 +76,39 @@ final class RotaryGguf {
 
     /** Refuses experts that llama.cpp computes otherwise. */
     private void requireComputed(Experts experts) {
-        if (!experts.router().equals(new SoftmaxRouter(true))
-                || IntStream.range(0, model.layers()).anyMatch(block -> !experts.areIn(block))) {
-            throw new WeightException("a " + family.title() + " model can be written as GGUF only with experts in every"
-                    + " block, and weights of experts that are divided by their sum, since llama.cpp computes nothing"
-                    + " else: take --format huggingface");
-        }
+        family.ggufRefusal(model.attention().isBiased(), experts, model.layers()).ifPresent(needed -> {
+            throw new WeightException("a " + family.title() + " model can be written as GGUF only with " + needed
+                    + ", since llama.cpp computes nothing else: take --format huggingface");
+        });
     }
 
     private boolean isOfExperts(String parameter) {
         return model.mlp().experts().isPresent() && parameter.startsWith(IN_BLOCK)
-                && parameter.contains("." + family.expertNames().inside());
+                && parameter.contains("." + family.expertNames().inside())
+                && model.mlp().experts().get().areIn(Integer.parseInt(
+                        parameter.substring(IN_BLOCK.length(), parameter.indexOf('.', IN_BLOCK.length()))));
     }
 
     /** The router in float32, and the matrices of all experts of a block stacked. */
     private void addExperts(Experts experts, List<GgufTensor> tensors) {
         ExpertNames names = family.expertNames();
         for (int block = 0; block < model.layers(); block++) {
+            if (!experts.areIn(block)) {
+                continue;
+            }
             String stored = "blk." + block + ".";
             String inside = IN_BLOCK + block + "." + names.inside();
             tensors.add(new GgufTensor.OfParameter(stored + "ffn_gate_inp.weight", inside + "gate.weight",
                     new Order.Same(), true));
+            if (experts.router().choosesByBias()) {
+                tensors.add(named(stored + "exp_probs_b.bias", inside + RotaryLayers.CHOICE_BIAS, new Order.Same()));
+            }
+            if (experts.sharedInner() > 0) {
+                for (String part : List.of("gate", "up", "down")) {
+                    tensors.add(named(stored + "ffn_" + part + "_shexp.weight",
+                            inside + "shared_experts." + part + "_proj.weight", new Order.Same()));
+                }
+            }
             tensors.add(stacked(stored + "ffn_gate_exps.weight", inside, names.gate(), experts.count()));
             tensors.add(stacked(stored + "ffn_up_exps.weight", inside, names.up(), experts.count()));
             tensors.add(stacked(stored + "ffn_down_exps.weight", inside, names.down(), experts.count()));
@@ -126,7 +139,8 @@ final class RotaryGguf {
             return named(NAMES.get(parameter.substring(0, last)) + kind, parameter, new Order.Same());
         }
         int end = parameter.indexOf('.', IN_BLOCK.length());
-        String part = NAMES.get(parameter.substring(end + 1, last));
+        String published = parameter.substring(end + 1, last);
+        String part = published.equals(SECOND_NORM) ? family.ggufSecondNorm() : NAMES.get(published);
         return named("blk" + parameter.substring(IN_BLOCK.length() - 1, end) + "." + part + kind, parameter,
                 switch (part) {
                     case "attn_q" -> order(model.heads());

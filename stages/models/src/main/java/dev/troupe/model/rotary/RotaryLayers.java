@@ -41,6 +41,7 @@ final class RotaryLayers {
     static final String GATE = "gate_proj";
     static final String UP = "up_proj";
     static final String DOWN = "down_proj";
+    static final String CHOICE_BIAS = "gate.e_score_correction_bias";
     /** The matrices of a block, which may have adapters. */
     static final List<String> MATRICES = List.of(QUERIES, KEYS, VALUES, OUTPUT, GATE, UP, DOWN);
     /** The same without the matrices of MLPs. */
@@ -129,7 +130,7 @@ final class RotaryLayers {
                 NamedShape.of(Axis.EXPERTS, experts.count(), Axis.HIDDEN, width), new Init.Normal(DEVIATION),
                 new Split.WholeForOwnHeads(), true, trainsAll);
         Optional<ParameterSpec> bias = experts.router().choosesByBias()
-                ? Optional.of(ParameterSpec.ofLoads(inside + "gate.e_score_correction_bias",
+                ? Optional.of(ParameterSpec.ofLoads(inside + CHOICE_BIAS,
                         NamedShape.of(Axis.EXPERTS, experts.count()), trainsAll))
                 : Optional.empty();
         Optional<GatedMlp.Spec> shared = experts.sharedInner() == 0
@@ -139,7 +140,7 @@ final class RotaryLayers {
                 bias, experts.perToken(), IntStream.range(0, experts.count())
                         .mapToObj(expert -> expert(inside + "experts." + expert + ".", names, experts.inner()))
                         .toList(),
-                shared);
+                shared, experts.training());
         double chosen = (double) experts.perToken() * experts.inner() + experts.sharedInner();
         return new LayerSpec("h." + block + ".mlp", "h." + block, 'm', spec.parameters(),
                 (rows, _) -> new LayerCosts(product(rows, experts.count() + 3 * chosen), 0, product(rows, chosen)),

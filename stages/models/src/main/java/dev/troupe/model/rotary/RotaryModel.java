@@ -5,6 +5,7 @@ import dev.troupe.layer.rotary.Frequencies;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.spec.Axis;
 import dev.troupe.model.spec.Balance;
+import dev.troupe.model.spec.ExpertTraining;
 import dev.troupe.model.spec.Lora;
 import dev.troupe.model.spec.Section;
 import java.util.EnumMap;
@@ -13,6 +14,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.StringJoiner;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -216,11 +218,31 @@ record RotaryModel(int layers, int hidden, Attention attention, Mlp mlp, int seq
     private static String summary(Experts experts) {
         return String.format(Locale.ROOT, "%d of %d experts a token%s%s, ", experts.perToken(), experts.count(),
                 experts.sharedInner() == 0 ? "" : " and a shared one",
-                experts.auxiliaryLoss() == 0 ? "" : " with an auxiliary loss of " + experts.auxiliaryLoss());
+                summary(experts.training()));
+    }
+
+    private static String summary(ExpertTraining training) {
+        StringJoiner parts = new StringJoiner(" and ", " with ", "").setEmptyValue("");
+        if (training.auxiliaryLoss() > 0) {
+            parts.add("an auxiliary loss of " + training.auxiliaryLoss());
+        }
+        if (training.routerZLoss() > 0) {
+            parts.add("a z-loss of " + training.routerZLoss());
+        }
+        if (training.biasUpdateRate() > 0) {
+            parts.add("a bias that moves by " + training.biasUpdateRate());
+        }
+        if (training.capacityFactor() > 0) {
+            parts.add("a capacity of " + training.capacityFactor());
+        }
+        if (training.drawsSecond()) {
+            parts.add("a random second expert");
+        }
+        return parts.toString();
     }
 
     private Optional<Balance> balance() {
         return mlp.experts.map(experts -> new Balance(experts.count(), experts.blocksOf(layers),
-                experts.router().scoresAddUpToOne(), experts.auxiliaryLoss()));
+                experts.router().scoresAddUpToOne(), experts.training()));
     }
 }

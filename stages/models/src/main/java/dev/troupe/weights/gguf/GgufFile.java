@@ -97,10 +97,10 @@ public final class GgufFile {
         metadata.put("general.alignment", ALIGNMENT);
         declared.settings().forEach((key, value) -> {
             String whole = declared.architecture() + "." + key;
-            if (value instanceof Integer number) {
-                metadata.put(whole, number);
-            } else {
-                metadata.put(whole, value.floatValue());
+            switch (value) {
+                case Integer number -> metadata.put(whole, number);
+                case Boolean flag -> metadata.put(whole, flag);
+                default -> metadata.put(whole, ((Number) value).floatValue());
             }
         });
         vocabulary.putInto(metadata, vocabularySize);

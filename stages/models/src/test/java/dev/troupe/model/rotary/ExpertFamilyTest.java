@@ -11,6 +11,7 @@ import dev.troupe.model.ModelSpec;
 import dev.troupe.model.PublishedConfig;
 import dev.troupe.model.family.ModelFamilies;
 import dev.troupe.model.spec.Balance;
+import dev.troupe.model.spec.ExpertTraining;
 import dev.troupe.model.spec.Lora;
 import dev.troupe.model.spec.Section;
 import dev.troupe.weights.WeightException;
@@ -100,12 +101,13 @@ class ExpertFamilyTest {
     @Test
     void shouldFollowTheCoefficientOfTheAuxiliaryLossAlone() throws Exception {
         ObjectNode config = golden("mixtral-aux").put("output_router_logits", false);
-        assertEquals(Optional.of(new Balance(6, 3, true, 0.05)), read(config).balance());
-        assertEquals(3, read(config).balance().orElseThrow().boundaryRows(32)); // 96 bytes
-        assertEquals(1, read(config).balance().orElseThrow().boundaryRows(96));
+        assertEquals(Optional.of(new Balance(6, 3, true, new ExpertTraining(0.05, 0, 0, 0, false))),
+                read(config).balance());
+        assertEquals(5, read(config).balance().orElseThrow().boundaryRows(32)); // 136 bytes
+        assertEquals(1, read(config).balance().orElseThrow().boundaryRows(136));
         assertTrue(read(config).summary().contains("2 of 6 experts a token with an auxiliary loss of 0.05"));
         config.remove("router_aux_loss_coef");
-        assertEquals(0.001, read(config).balance().orElseThrow().coefficient());
+        assertEquals(0.001, read(config).balance().orElseThrow().training().auxiliaryLoss());
         ModelSpec without = read(config.put("router_aux_loss_coef", 0));
         assertTrue(without.summary().contains("2 of 6 experts a token, vocabulary"), without.summary());
         ObjectNode written = JSON.createObjectNode();
@@ -144,11 +146,13 @@ class ExpertFamilyTest {
                 "partial_rotary_factor must be at most 1, and the same in rope_parameters if it has one"));
         assertTrue(refusal(golden("glm4moe").put("first_k_dense_replace", 3)).contains("none of the 3 blocks"));
         assertTrue(refusal(golden("glm4moe").put("n_shared_experts", -1)).contains("a whole number of at least 0"));
+        assertTrue(refusal(golden("glm4moe").put("n_shared_experts", Integer.MAX_VALUE)).contains("lower one of them"));
         ModelSpec alone = read(golden("glm4moe").put("n_shared_experts", 0).put("attention_bias", false)
                 .put("use_qk_norm", false));
         assertFalse(alone.parameters().keySet().stream().anyMatch(
                 name -> name.contains("shared") || name.endsWith("q_proj.bias") || name.contains("q_norm")));
-        assertEquals(Optional.empty(), model.family().gguf(model));
+        assertTrue(assertThrows(WeightException.class, () -> model.family().gguf(model)).getMessage().contains(
+                "a GLM-4.5 model can be written as GGUF only with one group of experts, and biases of queries"));
     }
 
     @Test

@@ -186,6 +186,28 @@ class GgufFileTest {
         }
     }
 
+    /** As llama.cpp's conversion stores GLM-4.5: the first block dense, the bias of the choice, and the shared expert. */
+    @Test
+    void shouldStoreRoutersAndSharedExperts() throws Exception {
+        ModelSpec model = model("glm4_moe", Map.of("experts", 3, "experts-per-token", 2, "expert-inner", 32,
+                "routed-scaling-factor", 2.5, "head-size", 16));
+        WeightSource weights = new InitialWeights(model, 1);
+        ReadGguf file = write(model, weights, GgufType.F16, "qwen");
+        assertEquals("glm4moe", file.metadata().get("general.architecture"));
+        assertEquals(8, file.metadata().get("glm4moe.rope.dimension_count"));
+        assertEquals(1, file.metadata().get("glm4moe.expert_shared_count"));
+        assertEquals(1, file.metadata().get("glm4moe.leading_dense_block_count"));
+        assertEquals(2, file.metadata().get("glm4moe.expert_gating_func"));
+        assertEquals(2.5f, file.metadata().get("glm4moe.expert_weights_scale"));
+        assertEquals(true, file.metadata().get("glm4moe.expert_weights_norm"));
+        assertTrue(file.tensors().keySet().containsAll(Set.of("blk.0.ffn_gate.weight", "blk.1.ffn_gate_inp.weight",
+                "blk.1.ffn_gate_exps.weight", "blk.1.ffn_up_shexp.weight", "blk.1.post_attention_norm.weight",
+                "blk.1.attn_q.bias", "blk.1.attn_q_norm.weight")));
+        assertEquals(List.of(3L), file.tensors().get("blk.1.exp_probs_b.bias").dimensions());
+        assertFalse(file.tensors().containsKey("blk.0.ffn_gate_inp.weight"));
+        assertFalse(file.tensors().containsKey("blk.1.ffn_gate.weight"));
+    }
+
     /** As transformers computes {@code llama3}: by wave lengths. */
     @Test
     void shouldStoreTheScalingOfLlama31AsFactors() throws Exception {
