@@ -1,5 +1,6 @@
 package dev.troupe.cli;
 
+import static dev.troupe.cli.LocalCluster.HERE;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -16,7 +17,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -29,50 +29,22 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Tag("real")
 @Timeout(300)
 class ClusterFaultTest {
-    private static final String HERE = "127.0.0.1";
     private static final int STEPS = 6;
 
     @TempDir
     private Path directory;
     private Path config;
-    private List<Integer> ports;
+    private final LocalCluster cluster = LocalCluster.of(3);
     private String tls = "";
-
-    @BeforeEach
-    void findPorts() {
-        config = directory.resolve("cluster.conf");
-        ports = FreePorts.find(6);
-    }
 
     @AfterEach
     void leaveNothing() throws IOException {
-        LocalCluster.requireNothingLeft(name(), ports);
-    }
-
-    private String name() {
-        return LocalCluster.name(ports);
+        cluster.requireNothingLeft();
     }
 
     private void write(String hostOfB, boolean hasStandby) throws IOException {
-        String standby = hasStandby
-                ? "{ name = c, host = %s, control-port = %d, data-port = %d, standby = true }".formatted(HERE,
-                        ports.get(4), ports.get(5))
-                : "";
-        Files.writeString(config, """
-                troupe {
-                  name = %s
-                  cluster {
-                    join-timeout = 120s
-                    %s
-                    nodes = [
-                      { name = a, host = %s, control-port = %d, data-port = %d }
-                      { name = b, host = %s, control-port = %d, data-port = %d }
-                      %s
-                    ]
-                  }
-                }
-                """.formatted(name(), tls, HERE, ports.get(0), ports.get(1), hostOfB, ports.get(2), ports.get(3),
-                standby));
+        config = cluster.write(directory.resolve("cluster.conf"), tls, cluster.node(0, ""),
+                cluster.node(1, hostOfB, ""), hasStandby ? cluster.node(2, "standby = true") : "");
     }
 
     private static List<String> small(int ranks, String... more) {

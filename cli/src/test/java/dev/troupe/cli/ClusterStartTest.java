@@ -11,12 +11,12 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -34,7 +34,7 @@ class ClusterStartTest {
 
     @TempDir
     private Path directory;
-    private final List<Integer> ports = new ArrayList<>();
+    private final LocalCluster cluster = LocalCluster.of(4);
     private ChildProcess launch;
 
     @AfterEach
@@ -42,29 +42,18 @@ class ClusterStartTest {
         if (launch != null) {
             launch.end(PATIENCE_SECONDS, TimeUnit.SECONDS);
         }
-        LocalCluster.requireNothingLeft(LocalCluster.name(ports), ports);
+        cluster.requireNothingLeft();
     }
 
     /** Writes a cluster file of nodes with one rank each, and trains the expected result in this process. */
-    private void write(List<String> nodes, String moreOfTheLast) throws IOException {
-        ports.addAll(FreePorts.find(2 * nodes.size()));
-        List<String> sections = new ArrayList<>();
-        for (int node = 0; node < nodes.size(); node++) {
-            sections.add("{ name = %s, host = 127.0.0.1, control-port = %d, data-port = %d%s }".formatted(
-                    nodes.get(node), ports.get(2 * node), ports.get(2 * node + 1),
-                    node == nodes.size() - 1 ? moreOfTheLast : ""));
-        }
-        Files.writeString(config(), """
-                troupe {
-                  name = %s
-                  parallel.pipeline = %d
-                  engine.kind = reference
-                  model { layers = 4, hidden = 16, heads = 2, sequence-length = 16 }
-                  training { steps = 3, global-batch-size = 4, microbatch-size = 1, validate-every = 0 }
-                  observe.sample-tokens = 0
-                  cluster.nodes = [%s]
-                }
-                """.formatted(LocalCluster.name(ports), nodes.size(), String.join(", ", sections)));
+    private void write(String... nodes) throws IOException {
+        cluster.write(config(), """
+                parallel.pipeline = %d
+                engine.kind = reference
+                model { layers = 4, hidden = 16, heads = 2, sequence-length = 16 }
+                training { steps = 3, global-batch-size = 4, microbatch-size = 1, validate-every = 0 }
+                observe.sample-tokens = 0
+                """.formatted(nodes.length), nodes);
         Execution.of(List.of("train", config().toString(), "--out", directory.resolve("one").toString())).requireDone();
     }
 
@@ -108,7 +97,7 @@ class ClusterStartTest {
 
     @Test
     void shouldBeginAgainWhenANodeIsKilledBeforeTheRunBegins() throws IOException, InterruptedException {
-        write(List.of("a", "b"), ", engine = " + HeldEngineProvider.KIND);
+        write(cluster.node(0, ""), cluster.node(1, "engine = " + HeldEngineProvider.KIND));
         launch("several");
         Path isHeld = directory.resolve("several").resolve(RunDirectory.LOGS).resolve(HeldEngineProvider.MARK);
         awaitThat(() -> Files.exists(isHeld));
@@ -127,7 +116,7 @@ class ClusterStartTest {
     @Test
     void shouldTrainWhicheverNodeIsKilledWhenever() throws IOException, InterruptedException {
         List<String> nodes = List.of("a", "b", "c", "d");
-        write(nodes, "");
+        write(IntStream.range(0, nodes.size()).mapToObj(node -> cluster.node(node, "")).toArray(String[]::new));
         long seed = Long.getLong("troupe.sweep.seed", System.nanoTime());
         int draws = Math.max(3, DRAWS / Integer.getInteger("troupe.sweep.share", 1));
         Random random = new Random(seed);

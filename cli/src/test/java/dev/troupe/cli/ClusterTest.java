@@ -1,5 +1,6 @@
 package dev.troupe.cli;
 
+import static dev.troupe.cli.LocalCluster.HERE;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -18,7 +19,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -29,7 +29,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Nodes in JVMs of their own, on addresses of the loopback: nodes of one address share memory, others use TCP. */
 @Tag("runtime")
 class ClusterTest {
-    private static final String HERE = "127.0.0.1";
     private static final long PATIENCE_SECONDS = 120;
     private static final List<String> TWO_RANKS = List.of("parallel.pipeline=2", "engine.kind=reference",
             "observe.sample-tokens=0");
@@ -40,25 +39,15 @@ class ClusterTest {
     @TempDir
     private Path directory;
     private Path config;
-    private List<Integer> ports;
+    private final LocalCluster cluster = LocalCluster.of(2);
     private final List<ChildProcess> children = new ArrayList<>();
-
-    @BeforeEach
-    void findPorts() {
-        config = directory.resolve("cluster.conf");
-        ports = FreePorts.find(6);
-    }
 
     @AfterEach
     void leaveNothing() throws InterruptedException, IOException {
         for (ChildProcess child : children) {
             child.end(PATIENCE_SECONDS, TimeUnit.SECONDS);
         }
-        LocalCluster.requireNothingLeft(name(), ports);
-    }
-
-    private String name() {
-        return LocalCluster.name(ports);
+        cluster.requireNothingLeft();
     }
 
     private void write(String hostOfB) throws IOException {
@@ -66,19 +55,8 @@ class ClusterTest {
     }
 
     private void writeWith(String hostOfB, String moreOfA, String moreOfB) throws IOException {
-        Files.writeString(config, """
-                troupe {
-                  name = %s
-                  cluster {
-                    join-timeout = %ds
-                    nodes = [
-                      { name = a, host = %s, control-port = %d, data-port = %d%s }
-                      { name = b, host = %s, control-port = %d, data-port = %d%s }
-                    ]
-                  }
-                }
-                """.formatted(name(), PATIENCE_SECONDS, HERE, ports.get(0), ports.get(1), moreOfA, hostOfB,
-                ports.get(2), ports.get(3), moreOfB));
+        config = cluster.write(directory.resolve("cluster.conf"), "", cluster.node(0, moreOfA),
+                cluster.node(1, hostOfB, moreOfB));
     }
 
     private List<String> arguments(List<String> command, String out, List<String> settings) {
@@ -100,7 +78,7 @@ class ClusterTest {
     @Tag("long")
     @Test
     void shouldRefuseOnAllNodesWhatOneCannotRun() throws IOException {
-        writeWith(HERE, "", ", engine = " + RefusingEngineProvider.KIND);
+        writeWith(HERE, "", "engine = " + RefusingEngineProvider.KIND);
         Path run = directory.resolve("run");
         Execution refused = Execution.of(arguments(List.of("launch", config.toString()), "run", TWO_RANKS));
         assertEquals(ExitCode.WRONG_REQUEST, refused.exitCode(), refused.errors());
@@ -136,7 +114,7 @@ class ClusterTest {
 
     private void requireTheBitsOfOneProcess(String name, int pipeline, int tensor, int data, String hostOfB,
             String... more) throws IOException {
-        writeWith(hostOfB, tensor > 1 ? ", ranks = [0]" : "", tensor > 1 ? ", ranks = [1]" : "");
+        writeWith(hostOfB, tensor > 1 ? "ranks = [0]" : "", tensor > 1 ? "ranks = [1]" : "");
         List<String> settings = Golden.named(name).settings("engine.kind=reference", "training.steps=3",
                 "parallel.pipeline=" + pipeline, "parallel.tensor=" + tensor, "parallel.data=" + data,
                 "training.microbatch-size=1", "data.validation-fraction=0.3", "training.validate-every=2",
@@ -156,7 +134,7 @@ class ClusterTest {
     @Tag("long")
     void shouldRefuseATakenPort() throws IOException {
         write(HERE);
-        try (ServerSocket taken = new ServerSocket(ports.get(2), 1, InetAddress.getByName(HERE))) {
+        try (ServerSocket taken = new ServerSocket(cluster.controlPort(1), 1, InetAddress.getByName(HERE))) {
             Execution.of(arguments(List.of("launch", config.toString()), "out", TWO_RANKS)).requireRefused(
                     "node b cannot listen on " + HERE + ":" + taken.getLocalPort(), "control-port");
         }
@@ -212,7 +190,7 @@ class ClusterTest {
     @Test
     @Tag("long")
     void shouldRestartAProcessWhileTheRunContinuesWithoutIt() throws IOException, InterruptedException {
-        writeWith(HERE, ", ranks = [0, 1]", ", standby = true");
+        writeWith(HERE, "ranks = [0, 1]", "standby = true");
         List<String> errors = start("launch", List.of("launch", config.toString(), "--respawns", "1"), ENDLESS);
         awaitAStep(errors);
         Path log = directory.resolve("out/logs/a.log");
@@ -242,18 +220,19 @@ class ClusterTest {
     @Test
     @Tag("long")
     void shouldReportItsStatusRefuseASecondClusterAndStopWithACheckpoint() throws IOException, InterruptedException {
-        writeWith(HERE, ", management-port = " + ports.get(4), ", management-port = " + ports.get(5));
+        writeWith(HERE, cluster.management(0), cluster.management(1));
         assertEquals(ExitCode.RUN_FAILED, Execution.of(List.of("status", config.toString())).exitCode());
         List<String> errors = start("launch", List.of("launch", config.toString()), ENDLESS);
         awaitAStep(errors);
         Execution status = Execution.of(List.of("status", config.toString())).requireDone();
         List<String> told = status.output().lines().map(line -> line.replaceAll(" +", " ")).toList();
         assertEquals(
-                List.of("a " + HERE + ":" + ports.get(0) + " up 0 [0]", "b " + HERE + ":" + ports.get(2) + " up 0 [1]"),
+                List.of("a " + HERE + ":" + cluster.controlPort(0) + " up 0 [0]",
+                        "b " + HERE + ":" + cluster.controlPort(1) + " up 0 [1]"),
                 told.subList(1, 3), status.output());
         assertTrue(told.get(3).matches("step \\d+, loss \\d\\.\\d{4}, [\\d,]+ tokens/s"), status.output());
         Execution.of(arguments(List.of("launch", config.toString()), "second", TWO_RANKS))
-                .requireRefused("cluster " + name() + " runs on " + HERE + " already");
+                .requireRefused("cluster " + cluster.name() + " runs on " + HERE + " already");
         children.getFirst().terminate();
         assertTrue(children.getFirst().awaitEnd(PATIENCE_SECONDS, TimeUnit.SECONDS));
         String said = Files.readString(directory.resolve("launch.log"));

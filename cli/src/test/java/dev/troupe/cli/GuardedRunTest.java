@@ -62,8 +62,7 @@ class GuardedRunTest {
     private static final long PATIENCE_SECONDS = 120;
     private static final long LOOK_AGAIN_NANOS = 20_000_000;
 
-    private final List<Integer> ports = FreePorts.find(8);
-    private final String name = LocalCluster.name(ports);
+    private final LocalCluster cluster = LocalCluster.of(3);
     private final ByteArrayOutputStream said = new ByteArrayOutputStream();
 
     @TempDir
@@ -91,9 +90,7 @@ class GuardedRunTest {
                 requirePage(isEncrypted);
                 requireNothingForOthers();
                 requireNothingOfAStranger(tls);
-                requireRefusal(write("three.conf", tls,
-                        "{ name = c, host = 127.0.0.3, control-port = %d, data-port = %d, standby = true }"
-                                .formatted(ports.get(6), ports.get(7))));
+                requireRefusal(write("three.conf", tls, cluster.node(2, "127.0.0.3", "standby = true")));
             } finally {
                 gate.open();
             }
@@ -106,26 +103,13 @@ class GuardedRunTest {
         }
         RunFiles.assertSameBits(directory.resolve("one"), directory.resolve("two"));
         // Pekko's selector closes a port a little after its actor system has ended.
-        await("ports in use", () -> ports.stream().allMatch(FreePorts::isFree));
-        LocalCluster.requireNothingLeft(name, ports);
+        await("ports in use", () -> cluster.portsInUse().isEmpty());
+        cluster.requireNothingLeft();
     }
 
     private Path write(String file, String tls, String third) throws IOException {
-        return Files.writeString(directory.resolve(file), """
-                troupe {
-                  name = %s
-                  cluster {
-                    join-timeout = %ds
-                    %s
-                    nodes = [
-                      { name = a, host = 127.0.0.1, control-port = %d, data-port = %d, management-port = %d }
-                      { name = b, host = 127.0.0.2, control-port = %d, data-port = %d, management-port = %d }
-                      %s
-                    ]
-                  }
-                }
-                """.formatted(name, PATIENCE_SECONDS, tls, ports.get(0), ports.get(1), ports.get(2), ports.get(3),
-                ports.get(4), ports.get(5), third));
+        return cluster.write(directory.resolve(file), tls, cluster.node(0, cluster.management(0)),
+                cluster.node(1, "127.0.0.2", cluster.management(1)), third);
     }
 
     private List<String> arguments(String out, String... command) {
@@ -147,13 +131,14 @@ class GuardedRunTest {
             status = Execution.command("status", config.toString());
         }
         assertEquals(ExitCode.DONE, status.exitCode());
-        assertEquals(List.of("a 127.0.0.1:" + ports.get(0) + " up 0 [0]", "b 127.0.0.2:" + ports.get(3) + " up 0 [1]"),
+        assertEquals(List.of("a 127.0.0.1:" + cluster.controlPort(0) + " up 0 [0]",
+                "b 127.0.0.2:" + cluster.controlPort(1) + " up 0 [1]"),
                 status.output().lines().map(line -> line.replaceAll(" +", " ")).toList().subList(1, 3));
     }
 
     /** With the authority alone, as a browser; and not in the clear. */
     private void requirePage(boolean isEncrypted) throws Exception {
-        String address = "://127.0.0.1:" + ports.get(2) + "/troupe/v1/run";
+        String address = "://127.0.0.1:" + cluster.managementPort(0) + "/troupe/v1/run";
         try (HttpClient plain = HttpClient.newHttpClient()) {
             if (!isEncrypted) {
                 requireTraining(plain, "http" + address);
@@ -194,7 +179,8 @@ class GuardedRunTest {
     private void requireNothingForOthers() throws IOException {
         List<Path> drivers;
         try (Stream<Path> shared = Files.list(Path.of("/dev/shm"))) {
-            drivers = shared.filter(path -> path.getFileName().toString().startsWith("troupe-" + name + "-")).toList();
+            drivers = shared.filter(path -> path.getFileName().toString().startsWith("troupe-" + cluster.name() + "-"))
+                    .toList();
         }
         assertEquals(2, drivers.size(), "one of each address: " + drivers);
         Path run = directory.resolve("two");
@@ -226,12 +212,12 @@ class GuardedRunTest {
                     engine + "key-file", files + "/127.0.0.1.key", engine + "cert-file", files + "/127.0.0.1.crt",
                     engine + "ca-cert-file", files + "/ca.crt"));
         }
-        ActorSystem stranger = ActorSystem.create(name,
+        ActorSystem stranger = ActorSystem.create(cluster.name(),
                 SealedSerializer.magic(KeyFile.of(directory.resolve("two")))
                         .withFallback(ConfigFactory.parseMap(settings))
                         .withFallback(ActorSystems.ofNode()));
         try {
-            String node = "pekko://" + name + "@127.0.0.1:" + ports.get(0);
+            String node = "pekko://" + cluster.name() + "@127.0.0.1:" + cluster.controlPort(0);
             stranger.actorSelection(node + "/user/*").tell(Kill.getInstance(), null);
             stranger.actorSelection(node + "/system/*/*").tell(Kill.getInstance(), null);
             Cluster.get(stranger).join(AddressFromURIString.parse(node));

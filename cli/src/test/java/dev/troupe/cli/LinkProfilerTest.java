@@ -14,7 +14,6 @@ import dev.troupe.plan.prepare.PlannedRun;
 import dev.troupe.plan.profile.LinkSamples;
 import dev.troupe.run.cluster.links.LinkProfiler;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -33,23 +32,18 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("real")
 @Timeout(120)
 class LinkProfilerTest {
-    private static final List<String> HOSTS = List.of("127.0.0.1", "127.0.0.1", "127.0.0.2");
+    private final LocalCluster cluster = LocalCluster.of(3);
 
     @TempDir
     private Path directory;
 
-    private RunSpec spec(List<Integer> ports, String... settings) throws IOException {
-        List<String> nodes = new ArrayList<>();
-        for (int node = 0; node < HOSTS.size(); node++) {
-            nodes.add("{ name = n" + node + ", host = " + HOSTS.get(node) + ", control-port = " + ports.get(2 * node)
-                    + ", data-port = " + ports.get(2 * node + 1) + " }");
-        }
-        Path file = Files.writeString(directory.resolve("links.conf"),
-                "troupe { name = links, parallel.pipeline = 3, engine.kind = reference\n"
-                        + "model { layers = 4, hidden = 16, heads = 2, sequence-length = 16 }\n"
-                        + "training.microbatch-size = 2\n"
-                        + "cluster { name = " + LocalCluster.name(ports) + ", nodes = ["
-                        + String.join(", ", nodes) + "] } }");
+    private RunSpec spec(String... settings) throws IOException {
+        Path file = cluster.write(directory.resolve("links.conf"), """
+                parallel.pipeline = 3
+                engine.kind = reference
+                model { layers = 4, hidden = 16, heads = 2, sequence-length = 16 }
+                training.microbatch-size = 2
+                """, cluster.node(0, ""), cluster.node(1, ""), cluster.node(2, "127.0.0.2", ""));
         return RunSpecReader.read(Optional.of(file), List.of(settings));
     }
 
@@ -62,8 +56,7 @@ class LinkProfilerTest {
 
     @Test
     void shouldMeasureEachDirectionByTheTransportOfARun() throws Exception {
-        List<Integer> ports = FreePorts.find(6);
-        RunSpec spec = spec(ports);
+        RunSpec spec = spec();
         List<List<LinkSamples>> found = new ArrayList<>();
         try (ExecutorService nodes = Executors.newFixedThreadPool(3)) {
             List<Callable<List<LinkSamples>>> all = new ArrayList<>();
@@ -76,7 +69,7 @@ class LinkProfilerTest {
             }
         }
         List<LinkSamples> links = found.getFirst();
-        assertEquals("n0 n1, n0 n2, n1 n0, n1 n2, n2 n0, n2 n1",
+        assertEquals("a b, a c, b a, b c, c a, c b",
                 links.stream().map(link -> link.from() + " " + link.to()).collect(Collectors.joining(", ")));
         assertEquals(List.of(links, links, links), found, "all nodes have the samples of all");
         for (LinkSamples link : links) {
@@ -85,16 +78,15 @@ class LinkProfilerTest {
             assertTrue(link.hop().latencyNanos() > 0 && link.hop().latencyNanos() < 1_000_000_000L, link.toString());
             assertTrue(link.hop().bytesPerSecond() > 1e4, link.toString());
         }
-        LocalCluster.requireNothingLeft(LocalCluster.name(ports), ports);
+        cluster.requireNothingLeft();
     }
 
     @Test
     void shouldNameTheNodeThatDoesNotCome() throws Exception {
-        List<Integer> ports = FreePorts.find(6);
-        RunSpec spec = spec(ports, "cluster.join-timeout=2s");
+        RunSpec spec = spec("cluster.join-timeout=2s");
         UsageException refused = assertThrows(UsageException.class, () -> measured(spec, 0));
-        assertTrue(refused.getMessage().contains("node n1 has sent nothing to node n0 within 2 seconds"),
+        assertTrue(refused.getMessage().contains("node b has sent nothing to node a within 2 seconds"),
                 refused.getMessage());
-        LocalCluster.requireNothingLeft(LocalCluster.name(ports), ports);
+        cluster.requireNothingLeft();
     }
 }

@@ -38,10 +38,10 @@ record LlamaCpp(List<Integer> ids, String text) {
         Path home = Files.createDirectories(Path.of("target/llama").toAbsolutePath());
         Path out = home.resolve("answer-" + ProcessHandle.current().pid() + ".json");
         Path log = home.resolve("log-" + ProcessHandle.current().pid() + ".txt");
-        Process process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "--enable-native-access=ALL-UNNAMED", "-Xmx256m", "-XX:+UseSerialGC",
-                "-Dde.kherud.llama.tmpdir=" + home, "-cp", System.getProperty("java.class.path"),
-                LlamaCpp.class.getName(), model.toString(), prompt, "" + count, out.toString()).directory(home.toFile())
+        Process process = new ProcessBuilder(OtherJvm.command(
+                List.of("--enable-native-access=ALL-UNNAMED", "-Xmx256m", "-XX:+UseSerialGC",
+                        "-Dde.kherud.llama.tmpdir=" + home),
+                LlamaCpp.class, List.of(model.toString(), prompt, "" + count, out.toString()))).directory(home.toFile())
                 .redirectErrorStream(true).redirectOutput(log.toFile()).start();
         try {
             assertEquals(true, process.waitFor(60, TimeUnit.SECONDS), "llama.cpp does not end");

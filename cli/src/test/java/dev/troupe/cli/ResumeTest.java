@@ -275,14 +275,11 @@ class ResumeTest {
     void shouldStopCleanlyOnASignalAndResumeBitForBit() throws IOException, InterruptedException {
         Golden golden = Golden.named(Golden.TIED);
         Path run = directory.resolve("signalled");
-        List<String> command = new ArrayList<>(List.of(ProcessHandle.current().info().command().orElseThrow(),
-                "--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED", "--enable-native-access=ALL-UNNAMED",
-                "--sun-misc-unsafe-memory-access=allow", "--add-modules=jdk.incubator.vector", "-cp",
-                System.getProperty("java.class.path"),
-                Troupe.class.getName(), "train", "--out", run.toString()));
+        List<String> arguments = new ArrayList<>(List.of("train", "--out", run.toString()));
         golden.settings("engine.kind=reference", "parallel.pipeline=2", STEPS + NEVER)
-                .forEach(setting -> command.addAll(List.of("-s", setting)));
-        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+                .forEach(setting -> arguments.addAll(List.of("-s", setting)));
+        Process process = new ProcessBuilder(
+                OtherJvm.command(OtherJvm.briefFlags(), Troupe.class, arguments)).redirectErrorStream(true).start();
         try (BufferedReader output = process.inputReader()) {
             readUntil(output, "step 1/");
             assertTrue(process.toHandle().destroy(), "a signal asks the process to end");

@@ -8,7 +8,6 @@ import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.cli.stop.StopRequests;
 import dev.troupe.plan.checkpoint.Checkpoint;
 import java.io.IOException;
-import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -54,28 +53,12 @@ class StopTest {
     private Path config;
     private Path out;
     private final List<PseudoTerminal> terminals = new ArrayList<>();
-    private final List<Integer> ports = FreePorts.find(4);
+    private final LocalCluster cluster = LocalCluster.of(2);
 
     @BeforeEach
     void write() throws IOException {
-        config = directory.resolve("cluster.conf");
         out = directory.resolve("out");
-        Files.writeString(config, """
-                troupe {
-                  name = %s
-                  cluster {
-                    join-timeout = %ds
-                    nodes = [
-                      { name = a, host = 127.0.0.1, control-port = %d, data-port = %d }
-                      { name = b, host = 127.0.0.1, control-port = %d, data-port = %d }
-                    ]
-                  }
-                }
-                """.formatted(name(), PATIENCE_SECONDS, ports.get(0), ports.get(1), ports.get(2), ports.get(3)));
-    }
-
-    private String name() {
-        return "stop-" + ports.getFirst();
+        config = cluster.write(directory.resolve("cluster.conf"), "", cluster.node(0, ""), cluster.node(1, ""));
     }
 
     @AfterEach
@@ -98,11 +81,11 @@ class StopTest {
 
     private void requireNothingLeft() throws IOException {
         assertEquals(List.of(), processesOfThisTest().stream().map(ProcessHandle::pid).toList());
-        assertEquals(List.of(), ports.stream().filter(port -> !FreePorts.isFree(port)).toList());
+        assertEquals(List.of(), cluster.portsInUse());
         List<Long> ours = terminals.stream().map(terminal -> terminal.process().pid()).toList();
         try (Stream<Path> left = Files.list(Path.of("/dev/shm"))) {
             assertEquals(List.of(), left.map(file -> file.getFileName().toString())
-                    .filter(file -> file.startsWith("troupe-" + name() + "-")
+                    .filter(file -> file.startsWith("troupe-" + cluster.name() + "-")
                             || ours.stream().anyMatch(pid -> file.startsWith("troupe-" + pid + "-")))
                     .toList());
         }
@@ -110,15 +93,10 @@ class StopTest {
     }
 
     private PseudoTerminal start(List<String> settings, String... command) throws IOException {
-        List<String> line = new ArrayList<>();
-        line.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        line.addAll(ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
-                .filter(flag -> !flag.startsWith("-javaagent")).toList());
-        line.addAll(List.of("-cp", System.getProperty("java.class.path"), Troupe.class.getName()));
-        line.addAll(List.of(command));
-        line.addAll(List.of("--out", out.toString()));
-        settings.forEach(setting -> line.addAll(List.of("-s", setting)));
-        terminals.add(PseudoTerminal.start(line));
+        List<String> arguments = new ArrayList<>(List.of(command));
+        arguments.addAll(List.of("--out", out.toString()));
+        settings.forEach(setting -> arguments.addAll(List.of("-s", setting)));
+        terminals.add(PseudoTerminal.start(OtherJvm.command(OtherJvm.briefFlags(), Troupe.class, arguments)));
         return terminals.getLast();
     }
 

@@ -15,7 +15,7 @@ final class TestTls {
     private TestTls() {
     }
 
-    /** Makes certificates in the folder {@code tls} of a directory, and returns the section of a cluster file with them. */
+    /** Makes certificates in the folder {@code tls} of a directory, and returns the key of a run that names them. */
     static String section(Path directory) throws IOException, InterruptedException {
         Path files = directory.resolve("tls");
         Path log = directory.resolve("openssl.log");
@@ -23,7 +23,7 @@ final class TestTls {
                 "127.0.0.1,127.0.0.2").redirectErrorStream(true).redirectOutput(log.toFile()).start();
         assertTrue(made.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS));
         assertEquals(0, made.exitValue(), Files.readString(log));
-        return "tls { certificate = %1$s/127.0.0.1.crt, key = %1$s/127.0.0.1.key, authority = %1$s/ca.crt }"
+        return "cluster.tls { certificate = %1$s/127.0.0.1.crt, key = %1$s/127.0.0.1.key, authority = %1$s/ca.crt }"
                 .formatted(files);
     }
 }

@@ -22,33 +22,20 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("real")
 @Timeout(300)
 class UnlikeNodesTest {
-    private static final String HERE = "127.0.0.1";
     private static final Pattern STEP_OF_STAGE_1 = Pattern
             .compile("\"step\":(\\d+),\"node\":\"b\",\"ranks\":\\[1],\"stages\":\\[1]");
 
     @TempDir
     private Path directory;
-    private final List<Integer> ports = FreePorts.find(4);
+    private final LocalCluster cluster = LocalCluster.of(2);
 
     @AfterEach
     void leaveNothing() throws IOException {
-        LocalCluster.requireNothingLeft(LocalCluster.name(ports), ports);
+        cluster.requireNothingLeft();
     }
 
     private Path write(String moreOfA, String moreOfB) throws IOException {
-        return Files.writeString(directory.resolve("cluster.conf"), """
-                troupe {
-                  name = %s
-                  cluster {
-                    join-timeout = 120s
-                    nodes = [
-                      { name = a, host = %s, control-port = %d, data-port = %d%s }
-                      { name = b, host = %s, control-port = %d, data-port = %d%s }
-                    ]
-                  }
-                }
-                """.formatted(LocalCluster.name(ports), HERE, ports.get(0), ports.get(1), moreOfA, HERE, ports.get(2),
-                ports.get(3), moreOfB));
+        return cluster.write(directory.resolve("cluster.conf"), "", cluster.node(0, moreOfA), cluster.node(1, moreOfB));
     }
 
     private Execution run(String command, Path config, String out, List<String> settings) {
@@ -70,7 +57,7 @@ class UnlikeNodesTest {
     @Tag("long")
     @Test
     void shouldTrainOnTwoEnginesToTheLossesOfOne() throws IOException {
-        Path config = write(", engine = cpu, threads = 1", ", engine = reference");
+        Path config = write("engine = cpu, threads = 1", "engine = reference");
         List<String> settings = small("training.steps=6");
         run("launch", config, "both", settings).requireDone();
         settings.add("engine.kind=reference");
@@ -84,7 +71,7 @@ class UnlikeNodesTest {
     @Tag("long")
     @Test
     void shouldRefuseNodesThatReplayUnequalNumbersOfBlocksInTheSameMemory() throws IOException {
-        Path config = write(", engine = cpu, threads = 1", ", engine = reference");
+        Path config = write("engine = cpu, threads = 1", "engine = reference");
         Execution launched = run("launch", config, "unequal",
                 small("model.sequence-length=64", "model.layers=8", "training.steps=1", "training.recompute=full",
                         "training.recompute-ahead=230KiB"));

@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.cli.Execution;
+import dev.troupe.cli.OtherJvm;
+import dev.troupe.cli.Troupe;
 import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.look.page.RunPage;
 import dev.troupe.run.http.PageServer;
@@ -51,8 +53,8 @@ public class PageCommandTest {
     @Tag("long")
     void shouldServeUntilItIsStopped() throws Exception {
         Files.writeString(directory.resolve("run.json"), "{\"schema\":1,\"name\":\"a-run\"}");
-        Process process = new ProcessBuilder(ProcessHandle.current().info().command().orElseThrow(), "-cp",
-                System.getProperty("java.class.path"), "dev.troupe.cli.Troupe", "page", directory.toString())
+        Process process = new ProcessBuilder(
+                OtherJvm.command(OtherJvm.briefFlags(), Troupe.class, List.of("page", directory.toString())))
                 .redirectError(ProcessBuilder.Redirect.INHERIT).start();
         try (BufferedReader output = process.inputReader(); HttpClient client = HttpClient.newHttpClient()) {
             URI address = URI.create(output.readLine().replaceFirst("Page: (\\S+) .*", "$1"));

@@ -5,14 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.cli.Execution;
-import dev.troupe.cli.FreePorts;
+import dev.troupe.cli.LocalCluster;
 import dev.troupe.engine.conformance.share.Dealt;
 import dev.troupe.rank.idle.Cause;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Locale;
 import java.util.SplittableRandom;
@@ -124,17 +122,9 @@ class InjectedCausesTest {
             Execution.train(run, settings).requireDone();
             return run;
         }
-        Iterator<Integer> ports = FreePorts.find(2 * processes).iterator();
-        Path config = Files.writeString(directory.resolve(name + ".conf"), """
-                troupe {
-                  name = test-%s
-                  cluster.join-timeout = 120s
-                  cluster.nodes = [%s]
-                }
-                """.formatted(name, String.join(", ", Stream.of("a", "b", "c", "d").limit(processes)
-                .map(node -> "{ name = %s, host = 127.0.0.1, control-port = %d, data-port = %d }".formatted(node,
-                        ports.next(), ports.next()))
-                .toList())));
+        LocalCluster cluster = LocalCluster.of(processes);
+        Path config = cluster.write(directory.resolve(name + ".conf"), "", IntStream.range(0, processes)
+                .mapToObj(node -> cluster.node(node, "")).toArray(String[]::new));
         List<String> arguments = new ArrayList<>(List.of("launch", config.toString(), "--out", run.toString()));
         settings.forEach(setting -> arguments.addAll(List.of("-s", setting)));
         Execution launch = Execution.of(arguments);

@@ -4,12 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.troupe.cli.OtherJvm;
+import dev.troupe.cli.Troupe;
 import java.io.File;
 import java.io.IOException;
-import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
@@ -47,14 +46,10 @@ class StandardOutputTest {
     }
 
     private Process start(String command, ProcessBuilder.Redirect output) throws IOException {
-        List<String> line = new ArrayList<>(
-                List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
-        ManagementFactory.getRuntimeMXBean().getInputArguments().stream().filter(flag -> flag.startsWith("--"))
-                .filter(flag -> !flag.contains("jdk.incubator.vector")).forEach(line::add);
-        line.addAll(List.of("-XX:TieredStopAtLevel=1", "-cp", System.getProperty("java.class.path"),
-                "dev.troupe.cli.Troupe"));
-        line.addAll(List.of(command.split(" ")));
-        return new ProcessBuilder(line).redirectOutput(output).start();
+        List<String> flags = OtherJvm.briefFlags();
+        flags.removeIf(flag -> flag.contains("jdk.incubator.vector"));
+        return new ProcessBuilder(OtherJvm.command(flags, Troupe.class, List.of(command.split(" "))))
+                .redirectOutput(output).start();
     }
 
     private static String errorsOf(Process process) throws Exception {
