@@ -110,7 +110,7 @@ class HostileConfigTest {
 
     @Test
     void shouldNameTheFirstOfManyProblems() throws IOException {
-        String nodes = IntStream.range(0, 9_000)
+        String nodes = IntStream.range(0, 3_000)
                 .mapToObj(node -> "{ name = n" + node + ", host = there, control-port = 11, data-port = 12 }")
                 .reduce("", (all, node) -> all + node + "\n");
         List<String> lines = refusal(write("run.conf", "troupe.cluster.nodes = [\n" + nodes + "]\n")).lines().toList();

@@ -34,7 +34,8 @@ import org.openjdk.jmh.annotations.TearDown;
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 public class Workbench {
     static final int B = 4;
-    static final int T = 256;
+    /** Fewer if each call is tried once: its first calls are interpreted. */
+    static final int T = Integer.getInteger("troupe.bench.tokens", 256);
     static final int N = B * T;
     static final int C = 512;
     static final int H = 8;

@@ -62,7 +62,9 @@ final class PeftConfig {
             }
         });
         Lora lora = new Lora(config.positive("r"), config.aboveZero("lora_alpha", 8),
-                config.isGiven(STABILIZED) && config.flag(STABILIZED, false), PeftTargets.of(config, base), "");
+                config.isGiven(STABILIZED) && config.flag(STABILIZED, false),
+                PeftTargets.of(config, base, PeftTargets.PATIENCE),
+                "");
         config.unread().stream().filter(key -> !WITHOUT_EFFECT.contains(key) && !key.equals(FAN_IN_FAN_OUT)).findFirst()
                 .ifPresent(unknown -> {
                     throw config.refusal(unknown, "absent, as this version does not know what it asks for");

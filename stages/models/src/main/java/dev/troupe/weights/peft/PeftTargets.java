@@ -29,19 +29,21 @@ final class PeftTargets {
     /** A published expression has some hundred characters, and takes steps for each name of a module. */
     private static final int LONGEST_EXPRESSION = 4096;
     private static final int MOST_STEPS = 100_000;
-    private static final Duration PATIENCE = Duration.ofSeconds(5);
+    static final Duration PATIENCE = Duration.ofSeconds(5);
     private static final String HEAD = "lm_head";
     private static final String WEIGHT = ".weight";
 
     private final PublishedConfig config;
     private final ModelSpec base;
+    private final Duration patience;
     /** The matrices of a block that can have adapters, by the names of their modules: all layers of each. */
     private final Map<String, List<List<String>>> modulesOfMatrix = new LinkedHashMap<>();
     private final List<String> others = new ArrayList<>(List.of(HEAD));
 
-    private PeftTargets(PublishedConfig config, ModelSpec base) {
+    private PeftTargets(PublishedConfig config, ModelSpec base, Duration patience) {
         this.config = config;
         this.base = base;
+        this.patience = patience;
         List<String> matrices = base.family().adapted(base, new Lora(1, 1, List.of(Lora.ALL_LINEAR), "")).lora()
                 .orElseThrow().targets();
         base.parameters().keySet().stream().filter(name -> name.endsWith(WEIGHT)).forEach(name -> {
@@ -56,15 +58,16 @@ final class PeftTargets {
     /**
      * Returns the targets by the family's names.
      *
+     * @param patience in whole seconds, for an expression
      * @throws dev.troupe.weights.WeightException if there are none, they differ between layers, or one can have no adapter
      */
-    static List<String> of(PublishedConfig config, ModelSpec base) {
+    static List<String> of(PublishedConfig config, ModelSpec base, Duration patience) {
         JsonNode targets = config.value(PeftConfig.TARGETS);
         if (targets.isTextual() && targets.asText().equals(Lora.ALL_LINEAR)) {
             return List.of(Lora.ALL_LINEAR);
         }
         if (targets.isTextual()) {
-            PeftTargets all = new PeftTargets(config, base);
+            PeftTargets all = new PeftTargets(config, base, patience);
             return all.matching(all.named(expression(config, targets.asText()))::contains);
         }
         if (!targets.isArray() || targets.isEmpty() || targets.valueStream().anyMatch(name -> !name.isTextual())) {
@@ -72,7 +75,7 @@ final class PeftTargets {
                     "a list of names of matrices, an expression, or " + Lora.ALL_LINEAR);
         }
         List<String> names = targets.valueStream().map(JsonNode::asText).distinct().toList();
-        PeftTargets all = new PeftTargets(config, base);
+        PeftTargets all = new PeftTargets(config, base, patience);
         names.forEach(all::requireMatrix);
         return all.matching(module -> names.stream().anyMatch(name -> isNamed(name, module)));
     }
@@ -126,10 +129,10 @@ final class PeftTargets {
                 () -> modules.stream().filter(expression).collect(Collectors.toSet()));
         Thread.ofPlatform().daemon().name("target-modules").start(answer);
         try {
-            return answer.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+            return answer.get(patience.toSeconds(), TimeUnit.SECONDS);
         } catch (TimeoutException endless) {
             throw config.refusal(PeftConfig.TARGETS, "an expression that is done with all names in "
-                    + PATIENCE.toSeconds() + " s; name the matrices");
+                    + patience.toSeconds() + " s; name the matrices");
         } catch (ExecutionException failure) {
             throw failure.getCause() instanceof WeightException refused
                     ? refused
