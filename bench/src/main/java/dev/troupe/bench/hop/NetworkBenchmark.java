@@ -2,7 +2,7 @@ package dev.troupe.bench.hop;
 
 import dev.troupe.bench.Samples;
 import dev.troupe.bench.hop.NetworkWays.Way;
-import dev.troupe.transport.driver.SharedDriver;
+import dev.troupe.transport.driver.DriverHandle;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
@@ -116,7 +116,7 @@ public final class NetworkBenchmark implements Callable<Integer> {
             PlainSocket.answer(new InetSocketAddress(hosts.get(1), NetworkWays.port(way)), bytes);
         }
         List<Burst> ends = new ArrayList<>();
-        try (SharedDriver _ = here.driver(ways)) {
+        try (DriverHandle _ = here.driver(ways)) {
             try {
                 for (Way way : ways) {
                     if (way.isTroupe() && what.equals(NetworkWays.HOP)) {
@@ -144,7 +144,7 @@ public final class NetworkBenchmark implements Callable<Integer> {
         NetworkWays here = ways(0);
         List<Measured> open = new ArrayList<>();
         try (OtherProcess other = OtherProcess.start(NetworkBenchmark.class, arguments, child);
-                SharedDriver _ = here.driver(ways)) {
+                DriverHandle _ = here.driver(ways)) {
             other.awaitReady();
             List<ProcessHandle> ours = List.of(ProcessHandle.current(), other.handle());
             try {

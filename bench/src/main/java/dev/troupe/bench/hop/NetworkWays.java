@@ -13,7 +13,7 @@ import dev.troupe.transport.FrameHook;
 import dev.troupe.transport.Network;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.TransportSettings;
-import dev.troupe.transport.driver.SharedDriver;
+import dev.troupe.transport.driver.DriverHandle;
 import dev.troupe.transport.link.LinkTransport;
 import dev.troupe.transport.tcp.Connections;
 import java.io.IOException;
@@ -70,9 +70,10 @@ record NetworkWays(int self, List<String> hosts, Optional<Path> certificates, Pa
     }
 
     /** Starts the media driver of this process. */
-    SharedDriver driver(List<Way> ways) {
+    DriverHandle driver(List<Way> ways) {
         long groups = ways.size() * PORTS_OF_A_WAY * PeerCollectives.STREAM_BYTES;
-        return SharedDriver.start(directory, ways.stream().filter(Way::isTroupe).map(this::nodes).toList(), groups,
+        return DriverHandle.startShared(directory, ways.stream().filter(Way::isTroupe).map(this::nodes).toList(),
+                groups,
                 settings(Way.UDP));
     }
 

@@ -4,7 +4,7 @@ import dev.troupe.bench.Samples;
 import dev.troupe.transport.Endpoint;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.TransportSettings;
-import dev.troupe.transport.driver.SharedDriver;
+import dev.troupe.transport.driver.DriverHandle;
 import dev.troupe.transport.link.LinkTransport;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -67,8 +67,8 @@ public final class NodeHopBenchmark {
         Path here = base.resolveSibling(base.getFileName() + "-0");
         Path there = isOneMachine ? here : base.resolveSibling(base.getFileName() + "-1");
         List<NodeMap> both = List.of(nodes(0, otherHost, port), nodes(1, otherHost, port));
-        try (SharedDriver own = SharedDriver.start(here, both, 0, settings(here))) {
-            SharedDriver other = isOneMachine ? own : SharedDriver.start(there, both, 0, settings(there));
+        try (DriverHandle own = DriverHandle.startShared(here, both, 0, settings(here))) {
+            DriverHandle other = isOneMachine ? own : DriverHandle.startShared(there, both, 0, settings(there));
             try (OtherProcess child = OtherProcess.start(NodeHopBenchmark.class,
                     List.of(there.toString(), otherHost, "" + port, "" + bytes));
                     HopEnd hop = end(0, here, otherHost, port, bytes)) {

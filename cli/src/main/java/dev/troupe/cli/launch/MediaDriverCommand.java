@@ -9,7 +9,7 @@ import dev.troupe.config.cluster.NodeSpec;
 import dev.troupe.plan.prepare.OpenedRun;
 import dev.troupe.plan.prepare.PlannedRun;
 import dev.troupe.run.cluster.machine.MachineDriver;
-import dev.troupe.transport.driver.SharedDriver;
+import dev.troupe.transport.driver.DriverHandle;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -42,7 +42,7 @@ public final class MediaDriverCommand implements Callable<Integer> {
             try (OpenedRun opened = OpenedRun.of(file.request(spec, any))) {
                 PlannedRun run = PlannedRun.of(opened);
                 requests.starting();
-                try (SharedDriver driver = MachineDriver.start(run, host)) {
+                try (DriverHandle driver = MachineDriver.start(run, host)) {
                     Ending ending = new Ending();
                     requests.running(ending);
                     System.out.println(READY);
@@ -79,7 +79,7 @@ public final class MediaDriverCommand implements Callable<Integer> {
             return true;
         }
 
-        void await(SharedDriver driver) throws InterruptedException {
+        void await(DriverHandle driver) throws InterruptedException {
             while (!now.await(LOOK_MILLIS, TimeUnit.MILLISECONDS)) {
                 if (isAsked && !driver.hasClients()) {
                     return;

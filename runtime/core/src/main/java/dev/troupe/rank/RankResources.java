@@ -54,7 +54,7 @@ public final class RankResources {
     private final RankMessages messages;
     private final RankCollectives collectives;
     private final MicrobatchReader data;
-    private final Boundaries boundaries = new Boundaries();
+    private final Boundaries boundaries;
     private final Outbox<Tensor> outbox;
     private final RankTrace trace;
     private final BitRecorder bits;
@@ -78,8 +78,8 @@ public final class RankResources {
         this.clock = node.devices().clocks().get();
         this.collectives = new RankCollectives(node.links().groups(), incarnation, plan, engine, pulse);
         this.data = new MicrobatchReader(node, rank, collectives);
-        this.outbox = new Outbox<>(rank, new OutboxTransport(node.links().transport(), engine, messages, boundaries),
-                node.recovery().snapshots().isPresent(), incarnation.epoch());
+        this.boundaries = new Boundaries(node.links().transport(), engine, messages);
+        this.outbox = new Outbox<>(rank, boundaries, node.recovery().snapshots().isPresent(), incarnation.epoch());
         this.trace = new RankTrace(rank, incarnation.epoch(), plan.row(Pass.Kind.TRAINING, rank).actions(),
                 node.pauses(), engine);
         this.bits = new BitRecorder(rank, plan, engine);

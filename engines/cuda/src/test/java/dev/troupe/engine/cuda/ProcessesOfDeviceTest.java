@@ -18,7 +18,7 @@ import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.TransportFault;
 import dev.troupe.transport.TransportListener;
 import dev.troupe.transport.TransportSettings;
-import dev.troupe.transport.driver.SharedDriver;
+import dev.troupe.transport.driver.DriverHandle;
 import dev.troupe.transport.link.LinkTransport;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
@@ -52,7 +52,7 @@ class ProcessesOfDeviceTest {
     @TempDir
     Path folder;
     private final List<InterpretedDevice> processes = Interpreted.processes(2);
-    private SharedDriver driver;
+    private DriverHandle driver;
 
     @AfterEach
     void stop() {
@@ -94,7 +94,7 @@ class ProcessesOfDeviceTest {
         Endpoint machine = new Endpoint("localhost", 0);
         List<NodeMap> maps = IntStream.of(0, 1)
                 .mapToObj(node -> new NodeMap(node, List.of(0, 1), List.of(machine, machine), Set.of(0, 1))).toList();
-        driver = SharedDriver.start(folder.resolve("driver"), maps, 0, settings);
+        driver = DriverHandle.startShared(folder.resolve("driver"), maps, 0, settings);
         Ear receiver = new Ear();
         byte[] bytes = new byte[ELEMENTS * Short.BYTES];
         new Random(5).nextBytes(bytes);

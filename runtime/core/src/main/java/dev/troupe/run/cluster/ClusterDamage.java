@@ -3,7 +3,7 @@ package dev.troupe.run.cluster;
 import dev.troupe.rank.fault.FaultyTransport;
 import dev.troupe.rank.fault.ProcessDamage;
 import dev.troupe.run.cluster.liveness.LivenessConnections;
-import dev.troupe.transport.driver.SharedDriver;
+import dev.troupe.transport.driver.DriverDirectory;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.OptionalLong;
@@ -41,7 +41,7 @@ final class ClusterDamage extends ProcessDamage {
 
     @Override
     public void killDriver() {
-        OptionalLong driver = SharedDriver.processOf(driverDirectory);
+        OptionalLong driver = DriverDirectory.processOf(driverDirectory);
         if (driver.isPresent()) {
             kill(driver.getAsLong());
         }

@@ -18,7 +18,7 @@ import dev.troupe.snapshot.stream.StreamedCopies;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.Transport;
 import dev.troupe.transport.TransportSettings;
-import dev.troupe.transport.driver.SharedDriver;
+import dev.troupe.transport.driver.DriverHandle;
 import dev.troupe.transport.link.LinkTransport;
 import dev.troupe.transport.tcp.Connections;
 import java.io.IOException;
@@ -30,7 +30,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** The transport of a node's tensors, and the connections by which the others notice its end. */
-record NodeResources(DataPort port, LivenessConnections connections, Optional<SharedDriver> driver,
+record NodeResources(DataPort port, LivenessConnections connections, Optional<DriverHandle> driver,
         Transport transport, NodeParts parts, Optional<SnapshotCopies> copies) {
     private static final Logger LOG = LoggerFactory.getLogger(NodeResources.class);
 
@@ -61,7 +61,7 @@ record NodeResources(DataPort port, LivenessConnections connections, Optional<Sh
             LivenessConnections connections, Function<NodeMap, Connections> tensors) {
         RunSpec spec = run.spec();
         ClusterSpec cluster = spec.cluster().orElseThrow();
-        Optional<SharedDriver> driver = MachineDriver.find(run.planned(), self);
+        Optional<DriverHandle> driver = MachineDriver.find(run.planned(), self);
         try {
             Path directory = MachineDriver.directory(spec, cluster, self.host());
             TransportSettings settings = MachineDriver.settings(run.planned(), directory);
@@ -83,7 +83,7 @@ record NodeResources(DataPort port, LivenessConnections connections, Optional<Sh
                 throw failure;
             }
         } catch (RuntimeException | Error failure) {
-            driver.ifPresent(SharedDriver::close);
+            driver.ifPresent(DriverHandle::close);
             throw failure;
         }
     }
@@ -97,7 +97,7 @@ record NodeResources(DataPort port, LivenessConnections connections, Optional<Sh
         transport.counters().droppedInWords().ifPresent(LOG::info);
         copies.ifPresent(SnapshotCopies::close);
         parts.close();
-        driver.ifPresent(SharedDriver::close);
+        driver.ifPresent(DriverHandle::close);
         connections.close();
     }
 

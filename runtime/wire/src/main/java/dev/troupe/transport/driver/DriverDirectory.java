@@ -31,7 +31,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** The directory with the media driver's memory-mapped files: its choice, checks and deletion. */
-final class DriverDirectory {
+public final class DriverDirectory {
     private static final Logger LOG = LoggerFactory.getLogger(DriverDirectory.class);
     /** The directory of rings that their readers have not opened. */
     static final String RINGS = "rings";
@@ -118,7 +118,7 @@ final class DriverDirectory {
      * Returns whether a driver runs in a directory. A killed driver looks alive for 10 seconds, so this waits for the next
      * heartbeat: about a second if a driver runs, and 10 seconds if it was just killed.
      */
-    static boolean isAtWork(Path directory) {
+    public static boolean isAtWork(Path directory) {
         long sinceNanos = System.nanoTime();
         while (isInUse(directory)) {
             long waitedMillis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - sinceNanos);
@@ -146,7 +146,7 @@ final class DriverDirectory {
     }
 
     /** Returns the process of the driver that wrote a directory; empty if none did. */
-    static OptionalLong processOf(Path directory) {
+    public static OptionalLong processOf(Path directory) {
         Path file = directory.resolve(CncFileDescriptor.CNC_FILE);
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
             MappedByteBuffer mapped = channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size());
@@ -194,8 +194,10 @@ final class DriverDirectory {
         }
     }
 
-    /** Deletes the directory and its content, if it exists; logs failures. */
-    static void delete(Path directory) {
+    /**
+     * Deletes the directory and its content, if it exists; logs failures. Its driver must have ended, or never have started.
+     */
+    public static void delete(Path directory) {
         if (!Files.exists(directory)) {
             return;
         }

@@ -11,6 +11,7 @@ import io.aeron.driver.ThreadingMode;
 import io.aeron.logbuffer.LogBufferDescriptor;
 import io.aeron.status.HeartbeatTimestamp;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
@@ -71,6 +72,20 @@ public final class DriverHandle implements AutoCloseable {
         return new DriverHandle(directory, Optional.empty());
     }
 
+    /**
+     * Starts the driver of a machine, which the transports of all its nodes share.
+     *
+     * @param nodes the maps of the nodes that will use it
+     * @param otherBytes the bytes that other uses of the nodes need
+     * @throws TransportException if the directory is in use or has too little space, or the driver does not start; no files
+     *     remain
+     */
+    public static DriverHandle startShared(Path directory, List<NodeMap> nodes, long otherBytes,
+            TransportSettings settings) {
+        long bytes = nodes.stream().mapToLong(node -> streamBytes(node, 0, settings)).sum();
+        return start(Optional.of(directory), bytes + otherBytes, settings);
+    }
+
     /** Starts a driver in a directory, by default a new one, with space for {@code streamBytes}. */
     public static DriverHandle start(Optional<Path> wanted, long streamBytes, TransportSettings settings) {
         // Troupe's error handlers receive all errors; Aeron would also print those without a handler.
@@ -95,7 +110,7 @@ public final class DriverHandle implements AutoCloseable {
      *
      * @param since only streams opened in this epoch or later count
      */
-    static long streamBytes(NodeMap nodes, int since, TransportSettings settings) {
+    public static long streamBytes(NodeMap nodes, int since, TransportSettings settings) {
         int self = nodes.self();
         long bytes = 0;
         for (int peer : nodes.peers()) {
@@ -156,14 +171,17 @@ public final class DriverHandle implements AutoCloseable {
      * Returns whether a client uses the driver, if this process runs it. A killed client counts until its heartbeat is
      * missed.
      */
-    boolean hasClients() {
+    public boolean hasClients() {
         AtomicBoolean found = new AtomicBoolean();
         mediaDriver.ifPresent(driver -> driver.context().countersManager()
                 .forEach((_, type, _, _) -> found.compareAndSet(false, type == HeartbeatTimestamp.HEARTBEAT_TYPE_ID)));
         return found.get();
     }
 
-    /** Stops a driver of this process and deletes its directory, within a few seconds. */
+    /**
+     * Stops a driver of this process and deletes its directory, within a few seconds; clients that still use it are
+     * notified.
+     */
     @Override
     public void close() {
         if (mediaDriver.isEmpty()) {

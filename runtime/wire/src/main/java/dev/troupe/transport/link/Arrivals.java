@@ -146,11 +146,6 @@ final class Arrivals {
         return receives.isOpen(place);
     }
 
-    /** Returns the memory of a payload's place; empty if the buffer is not in memory of this process. */
-    Optional<MemorySegment> memory(Landing place) {
-        return PostedReceives.memory(place);
-    }
-
     /**
      * Handles a payload that followed its header.
      *

@@ -53,7 +53,7 @@ final class IncomingConnection implements Link.Incoming, FrameReader {
         if (!arrivals.onHeader(node, buffer, offset, length, payloadBytes, landing)) {
             return MemorySegment.NULL;
         }
-        Optional<MemorySegment> own = arrivals.memory(landing);
+        Optional<MemorySegment> own = landing.memory();
         arrivesInTensor = own.isPresent();
         return own.orElseGet(() -> arriving.asSlice(0, payloadBytes));
     }

@@ -2,6 +2,8 @@ package dev.troupe.transport.link;
 
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
+import java.lang.foreign.MemorySegment;
+import java.util.Optional;
 
 /** The place of a fragment in the buffer of its message; objects are reused. */
 final class Landing {
@@ -34,5 +36,10 @@ final class Landing {
 
     Engine engine() {
         return buffer.engine();
+    }
+
+    /** Returns the memory of the fragment in the buffer; empty if the buffer is not in memory of this process. */
+    Optional<MemorySegment> memory() {
+        return engine().hostMemory(tensor()).map(memory -> memory.asSlice(offset, length));
     }
 }

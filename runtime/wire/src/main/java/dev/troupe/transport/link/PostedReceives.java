@@ -12,7 +12,6 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.function.IntUnaryOperator;
 import org.agrona.collections.Long2ObjectHashMap;
 
@@ -193,12 +192,6 @@ final class PostedReceives {
     /** Returns whether the buffer of a fragment still belongs to the transport. */
     boolean isOpen(Landing place) {
         return place.clearings == clearings;
-    }
-
-    /** Returns the memory of a fragment in its buffer; empty if the buffer is not in memory of this process. */
-    static Optional<MemorySegment> memory(Landing place) {
-        return place.buffer.engine().hostMemory(place.buffer.tensor())
-                .map(memory -> memory.asSlice(place.offset, place.length));
     }
 
     /** Writes the payload of an open fragment into its buffer; returns as {@link #land(Frame)}. */

@@ -2,7 +2,10 @@ package dev.troupe.transport.link;
 
 import dev.troupe.engine.Tensor;
 import dev.troupe.protocol.Edge;
+import dev.troupe.transport.Counters;
+import dev.troupe.transport.DropReason;
 import dev.troupe.transport.MessageId;
+import dev.troupe.transport.TransportFault;
 import dev.troupe.transport.TransportListener;
 import java.util.Arrays;
 import java.util.Objects;
@@ -12,17 +15,20 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The listeners of one node's ranks. An error in one listener does not affect the others.
+ * The listeners of one node's ranks, with the results of posted receives. An error in one listener does not affect the
+ * others.
  *
  * <p>Thread rule: the transport's thread, and any thread after its end.
  */
-final class RankListeners {
+final class RankListeners implements PostedReceives.Events {
     private static final Logger LOG = LoggerFactory.getLogger(RankListeners.class);
 
     private final TransportListener[] listeners;
+    private final Counters counters;
 
-    RankListeners(int worldSize) {
+    RankListeners(int worldSize, Counters counters) {
         this.listeners = new TransportListener[worldSize];
+        this.counters = counters;
     }
 
     void register(int rank, TransportListener listener) {
@@ -52,13 +58,31 @@ final class RankListeners {
         }
     }
 
-    /** Notifies a rank of a complete message. */
-    void landed(MessageId id, Tensor tensor, int rows) {
+    @Override
+    public void landed(MessageId id, Tensor tensor, int rows) {
+        counters.receivedMessage();
         try {
             listeners[id.edge().toRank()].onLanded(id, tensor, rows);
         } catch (RuntimeException e) {
             threw(e);
         }
+    }
+
+    @Override
+    public void returned(Edge edge, Tensor tensor) {
+        returned(listeners[edge.toRank()], edge, tensor);
+    }
+
+    @Override
+    public void lost(Edge edge, DropReason reason, String sentence) {
+        LOG.warn("{}", sentence);
+        tell(edge.toRank(), listener -> listener.onFault(new TransportFault.MessageFault(edge, reason, sentence)));
+    }
+
+    @Override
+    public void damaged(int node, int rank, String why) {
+        String sentence = why + ", so a message that rank " + rank + " waits for may never be whole";
+        tell(rank, listener -> listener.onFault(new TransportFault.DamageFault(node, sentence)));
     }
 
     /** Returns a tensor to a listener, which may belong to an earlier incarnation of its rank. */

@@ -1,10 +1,6 @@
 package dev.troupe.transport.link;
 
-import dev.troupe.engine.Tensor;
-import dev.troupe.protocol.Edge;
 import dev.troupe.transport.Counters;
-import dev.troupe.transport.DropReason;
-import dev.troupe.transport.MessageId;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.PendingTransfer;
 import dev.troupe.transport.TransportException;
@@ -18,7 +14,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
-import org.agrona.DirectBuffer;
 import org.agrona.concurrent.Agent;
 import org.agrona.concurrent.NanoClock;
 import org.slf4j.Logger;
@@ -28,7 +23,7 @@ import org.slf4j.LoggerFactory;
  * The agent of a transport's thread. In each round it handles commands, sends credits, sends a few fragments to each node,
  * and receives a few. It never waits for an engine: each round polls the fences of messages and buffers.
  */
-final class TransportAgent implements Agent, PostedReceives.Events {
+final class TransportAgent implements Agent {
     private static final Logger LOG = LoggerFactory.getLogger(TransportAgent.class);
     /** Fragments of one edge before the next edge: 256 KiB over IPC, some 60 microseconds. */
     private static final int FRAGMENTS_PER_TURN = 4;
@@ -76,9 +71,9 @@ final class TransportAgent implements Agent, PostedReceives.Events {
         this.links = links;
         this.counters = counters;
         this.clock = clock;
-        this.listeners = new RankListeners(nodes.worldSize());
+        this.listeners = new RankListeners(nodes.worldSize(), counters);
         this.sends = new SendQueue(nodes.nodeCount(), this::nodeOf);
-        this.receives = new PostedReceives(nodes.nodeCount(), this::nodeOf, this);
+        this.receives = new PostedReceives(nodes.nodeCount(), this::nodeOf, listeners);
         this.arrivals = new Arrivals(nodes, counters, clock, listeners, sends, receives);
         this.peers = peersOf(nodes);
         this.announced = new AtomicReference<>(new Command.Epoch(0, nodes));
@@ -307,30 +302,6 @@ final class TransportAgent implements Agent, PostedReceives.Events {
         giveBack.accept(message);
         listeners.tell(message.id.edge().fromRank(),
                 listener -> listener.onFault(new TransportFault.SendFault(message.id, sentence)));
-    }
-
-    @Override
-    public void landed(MessageId id, Tensor tensor, int rows) {
-        counters.receivedMessage();
-        listeners.landed(id, tensor, rows);
-    }
-
-    @Override
-    public void returned(Edge edge, Tensor tensor) {
-        RankListeners.returned(listeners.of(edge.toRank()), edge, tensor);
-    }
-
-    @Override
-    public void lost(Edge edge, DropReason reason, String sentence) {
-        LOG.warn("{}", sentence);
-        listeners.tell(edge.toRank(),
-                listener -> listener.onFault(new TransportFault.MessageFault(edge, reason, sentence)));
-    }
-
-    @Override
-    public void damaged(int node, int rank, String why) {
-        String sentence = why + ", so a message that rank " + rank + " waits for may never be whole";
-        listeners.tell(rank, listener -> listener.onFault(new TransportFault.DamageFault(node, sentence)));
     }
 
     /** Returns the tensors of commands that the thread did not handle. Any thread. */

@@ -17,7 +17,7 @@ import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.PendingTransfer;
 import dev.troupe.transport.TransportFault;
 import dev.troupe.transport.TransportSettings;
-import dev.troupe.transport.driver.SharedDriver;
+import dev.troupe.transport.driver.DriverHandle;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -52,7 +52,7 @@ class DeviceRingsTest {
     private final NamedMessages hook = new NamedMessages();
     private final SharedDevice from = SharedDevice.of(1);
     private final SharedDevice to = SharedDevice.of(2);
-    private SharedDriver driver;
+    private DriverHandle driver;
     private LinkTransport here;
     private LinkTransport there;
     private final Ear sender = new Ear();
@@ -68,7 +68,7 @@ class DeviceRingsTest {
         List<NodeMap> maps = IntStream.of(0, 1)
                 .mapToObj(node -> new NodeMap(node, List.of(0, 0, 1, 1), List.of(machine, machine), Set.of(0, 1)))
                 .toList();
-        driver = SharedDriver.start(folder.resolve("driver"), maps, 0, settings);
+        driver = DriverHandle.startShared(folder.resolve("driver"), maps, 0, settings);
         here = LinkTransport.start(maps.get(0), settings, hook);
         there = LinkTransport.start(maps.get(1), settings);
         List.of(0, 1).forEach(rank -> here.register(rank, sender));

@@ -9,7 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.troupe.engine.Tensor;
 import dev.troupe.transport.MessageId;
 import dev.troupe.transport.NodeMap;
-import dev.troupe.transport.driver.SharedDriver;
+import dev.troupe.transport.driver.DriverHandle;
 import dev.troupe.transport.link.DeviceNode.Way;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -40,13 +40,13 @@ class KilledDeviceNodeTest {
     private final List<Process> processes = new ArrayList<>();
     private NodeMap map = DeviceNode.map(0);
     private int epoch;
-    private SharedDriver driver;
+    private DriverHandle driver;
     private LinkTransport transport;
 
     @BeforeEach
     void start() {
         Path directory = folder.resolve("driver");
-        driver = SharedDriver.start(directory, List.of(DeviceNode.map(0), DeviceNode.map(1)), 0,
+        driver = DriverHandle.startShared(directory, List.of(DeviceNode.map(0), DeviceNode.map(1)), 0,
                 DeviceNode.settings(directory));
         transport = LinkTransport.start(map, DeviceNode.settings(directory));
         transport.register(0, ear);

@@ -21,7 +21,7 @@ import dev.troupe.transport.PendingTransfer;
 import dev.troupe.transport.TransportCounters;
 import dev.troupe.transport.TransportFault;
 import dev.troupe.transport.TransportSettings;
-import dev.troupe.transport.driver.SharedDriver;
+import dev.troupe.transport.driver.DriverDirectory;
 import dev.troupe.transport.frame.FrameWriter;
 import io.aeron.Aeron;
 import io.aeron.Publication;
@@ -85,8 +85,8 @@ class LinkTransportTest {
 
     @Test
     void shouldNameTheProcessOfItsDriver() {
-        assertEquals(OptionalLong.of(ProcessHandle.current().pid()), SharedDriver.processOf(directory));
-        assertEquals(OptionalLong.empty(), SharedDriver.processOf(folder));
+        assertEquals(OptionalLong.of(ProcessHandle.current().pid()), DriverDirectory.processOf(directory));
+        assertEquals(OptionalLong.empty(), DriverDirectory.processOf(folder));
     }
 
     @Test

@@ -21,7 +21,7 @@ import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.PendingTransfer;
 import dev.troupe.transport.TransportFault;
 import dev.troupe.transport.TransportSettings;
-import dev.troupe.transport.driver.SharedDriver;
+import dev.troupe.transport.driver.DriverHandle;
 import java.io.IOException;
 import java.net.DatagramSocket;
 import java.net.InetAddress;
@@ -59,7 +59,7 @@ class MovedRanksTest {
 
     @TempDir
     Path folder;
-    private SharedDriver driver;
+    private DriverHandle driver;
     private final List<LinkTransport> nodes = new ArrayList<>();
     private final List<NodeMap> maps = new ArrayList<>();
     private final List<Ear> ears = new ArrayList<>();
@@ -67,7 +67,7 @@ class MovedRanksTest {
 
     @BeforeEach
     void start() {
-        driver = SharedDriver.start(folder.resolve("driver"),
+        driver = DriverHandle.startShared(folder.resolve("driver"),
                 List.of(map(0, HOME, ALL), map(1, HOME, ALL), map(2, HOME, ALL)), 0, settings());
         for (int node = 0; node < HOME.size(); node++) {
             maps.add(map(node, HOME, ALL));

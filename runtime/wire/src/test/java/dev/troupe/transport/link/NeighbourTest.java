@@ -15,7 +15,7 @@ import dev.troupe.transport.NamedMessages;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.TransportFault;
 import dev.troupe.transport.TransportSettings;
-import dev.troupe.transport.driver.SharedDriver;
+import dev.troupe.transport.driver.DriverHandle;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -42,7 +42,7 @@ class NeighbourTest {
     @TempDir
     Path folder;
     private final NamedMessages hook = new NamedMessages();
-    private SharedDriver driver;
+    private DriverHandle driver;
     private LinkTransport here;
     private LinkTransport there;
     private final Ear sender = new Ear();
@@ -55,7 +55,7 @@ class NeighbourTest {
         Endpoint machine = new Endpoint("localhost", 0);
         List<NodeMap> maps = IntStream.of(0, 1)
                 .mapToObj(node -> new NodeMap(node, List.of(0, 1), List.of(machine, machine), Set.of(0, 1))).toList();
-        driver = SharedDriver.start(folder.resolve("driver"), maps, 0, settings);
+        driver = DriverHandle.startShared(folder.resolve("driver"), maps, 0, settings);
         here = LinkTransport.start(maps.get(0), settings, hook);
         there = LinkTransport.start(maps.get(1), settings);
         here.register(0, sender);

@@ -16,7 +16,7 @@ import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.TransportException;
 import dev.troupe.transport.TransportFault;
 import dev.troupe.transport.TransportSettings;
-import dev.troupe.transport.driver.SharedDriver;
+import dev.troupe.transport.driver.DriverHandle;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -85,18 +85,18 @@ class StartTest {
     @Test
     void shouldNeedThreeTermsForEachStream() {
         TransportSettings settings = TransportSettings.defaults().over(Network.UDP);
-        long one = SharedDriver.streamBytes(NodeMap.single(8), 0, settings);
-        long two = SharedDriver.streamBytes(two(0, 1, 2), 0, settings);
+        long one = DriverHandle.streamBytes(NodeMap.single(8), 0, settings);
+        long two = DriverHandle.streamBytes(two(0, 1, 2), 0, settings);
         assertEquals(3, one / settings.termLength());
         assertEquals(9, two / settings.termLength(), "out, in, and to itself");
-        assertEquals(one, SharedDriver.streamBytes(two(0, 1, 2), 0, settings.over(Network.TCP)), "to itself");
+        assertEquals(one, DriverHandle.streamBytes(two(0, 1, 2), 0, settings.over(Network.TCP)), "to itself");
         Endpoint here = new Endpoint("127.0.0.1", 0);
         NodeMap onOneMachine = new NodeMap(0, List.of(0, 1, 2), List.of(here, here, here), Set.of(1, 2));
-        long ring = (SharedDriver.streamBytes(onOneMachine, 0, settings) - one) / 2;
+        long ring = (DriverHandle.streamBytes(onOneMachine, 0, settings) - one) / 2;
         assertEquals(settings.ringBytes() + 3 * TransportSettings.HEADER_TERM_LENGTH + 2 * 4096, ring,
                 "what it reads is another's on the machine");
         NodeMap moved = onOneMachine.moved(1, List.of(0, 1, 1), Set.of(1));
-        assertEquals(ring, SharedDriver.streamBytes(moved, 1, settings), "that to node 1 alone");
+        assertEquals(ring, DriverHandle.streamBytes(moved, 1, settings), "that to node 1 alone");
     }
 
     @Test

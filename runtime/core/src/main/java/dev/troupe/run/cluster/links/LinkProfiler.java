@@ -18,7 +18,7 @@ import dev.troupe.transport.FrameHook;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.Transport;
 import dev.troupe.transport.TransportSettings;
-import dev.troupe.transport.driver.SharedDriver;
+import dev.troupe.transport.driver.DriverHandle;
 import dev.troupe.transport.link.LinkTransport;
 import dev.troupe.transport.tcp.Connections;
 import java.io.IOException;
@@ -81,8 +81,8 @@ public final class LinkProfiler {
         Path directory = driver.resolveSibling(driver.getFileName() + "-profile"); // a run may be in progress
         TransportSettings settings = MachineDriver.settings(run, directory);
         List<NodeMap> here = cluster.nodesOn(self.host()).stream().map(node -> map(cluster, node)).toList();
-        Optional<SharedDriver> own = MachineDriver.find(cluster, self, directory,
-                () -> SharedDriver.start(directory, here, 0, settings));
+        Optional<DriverHandle> own = MachineDriver.find(cluster, self, directory,
+                () -> DriverHandle.startShared(directory, here, 0, settings));
         try {
             return measured(run, cluster, self, settings);
         } finally {
@@ -91,7 +91,7 @@ public final class LinkProfiler {
     }
 
     /** The nodes of this machine use its driver until they have the last answer. */
-    private static void close(SharedDriver driver) {
+    private static void close(DriverHandle driver) {
         long deadline = System.nanoTime() + MOST_OF_A_CLOSE.toNanos();
         while (driver.hasClients() && System.nanoTime() < deadline) {
             LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(10));

@@ -14,7 +14,8 @@ import dev.troupe.transport.Endpoint;
 import dev.troupe.transport.Network;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.TransportSettings;
-import dev.troupe.transport.driver.SharedDriver;
+import dev.troupe.transport.driver.DriverDirectory;
+import dev.troupe.transport.driver.DriverHandle;
 import dev.troupe.transport.link.LinkTransport;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -103,12 +104,12 @@ public final class MachineDriver {
      * @throws UsageException if the cluster runs there already
      * @throws dev.troupe.transport.TransportException if the driver does not start: too little room
      */
-    public static SharedDriver start(PlannedRun run, String host) {
+    public static DriverHandle start(PlannedRun run, String host) {
         RunSpec spec = run.spec();
         TrainingPlan plan = run.plan();
         ClusterSpec cluster = spec.cluster().orElseThrow();
         Path directory = directory(spec, cluster, host);
-        if (SharedDriver.isAtWork(directory)) {
+        if (DriverDirectory.isAtWork(directory)) {
             throw new UsageException("cluster " + cluster.name() + " runs on " + host
                     + " already (a media driver is at work in " + directory
                     + "): end that run first, or give this one another cluster.name and its nodes other ports");
@@ -121,21 +122,21 @@ public final class MachineDriver {
         // Each node writes one stream of copies, in the worst case all of them to this machine; others have connections.
         int copiers = settings.network() == Network.UDP ? cluster.nodes().size() : there.size() > 1 ? there.size() : 0;
         long copyBytes = run.keepsCopies() ? copiers * StreamedCopies.STREAM_BYTES : 0;
-        return SharedDriver.start(directory, there, groupBytes + takeoverBytes + copyBytes, settings);
+        return DriverHandle.startShared(directory, there, groupBytes + takeoverBytes + copyBytes, settings);
     }
 
     /** Whether the driver of a host runs on this machine, which is from the start of a cluster to its end. */
     public static boolean isAtWork(RunSpec spec, String host) {
-        return SharedDriver.isAtWork(directory(spec, spec.cluster().orElseThrow(), host));
+        return DriverDirectory.isAtWork(directory(spec, spec.cluster().orElseThrow(), host));
     }
 
     /** Deletes the files of a killed driver of a host; only the process that started it may call this. */
     public static void clear(RunSpec spec, String host) {
-        SharedDriver.clear(directory(spec, spec.cluster().orElseThrow(), host));
+        DriverDirectory.delete(directory(spec, spec.cluster().orElseThrow(), host));
     }
 
     /** Finds the driver of a run on a node's machine, as {@link #find(ClusterSpec, NodeSpec, Path, Supplier)}. */
-    public static Optional<SharedDriver> find(PlannedRun run, NodeSpec self) {
+    public static Optional<DriverHandle> find(PlannedRun run, NodeSpec self) {
         ClusterSpec cluster = run.spec().cluster().orElseThrow();
         return find(cluster, self, directory(run.spec(), cluster, self.host()), () -> start(run, self.host()));
     }
@@ -145,9 +146,9 @@ public final class MachineDriver {
      *
      * @throws UsageException if another node has to start it, and did not within the join timeout
      */
-    public static Optional<SharedDriver> find(ClusterSpec cluster, NodeSpec self, Path directory,
-            Supplier<SharedDriver> start) {
-        if (SharedDriver.isAtWork(directory)) {
+    public static Optional<DriverHandle> find(ClusterSpec cluster, NodeSpec self, Path directory,
+            Supplier<DriverHandle> start) {
+        if (DriverDirectory.isAtWork(directory)) {
             return Optional.empty();
         }
         NodeSpec keeper = cluster.nodesOn(self.host()).getFirst();
@@ -155,7 +156,7 @@ public final class MachineDriver {
             return Optional.of(start.get());
         }
         long deadline = System.nanoTime() + cluster.joinTimeout().toNanos();
-        while (!SharedDriver.isAtWork(directory)) {
+        while (!DriverDirectory.isAtWork(directory)) {
             if (System.nanoTime() - deadline > 0) {
                 throw new UsageException("node " + self.name() + " uses the media driver of node " + keeper.name()
                         + ", the first on " + self.host() + ", which did not start one in " + directory + " within "

@@ -4,7 +4,7 @@ import dev.troupe.plan.TrainingPlan;
 import dev.troupe.rank.group.NodeGroups;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.TransportSettings;
-import dev.troupe.transport.driver.SharedDriver;
+import dev.troupe.transport.driver.DriverHandle;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -42,7 +42,7 @@ final class Takeover {
         int epoch = 1;
         return there.stream().filter(node -> node.self() != lost && !places.isEmpty()).mapToLong(node -> {
             NodeMap moved = node.moved(epoch, after, Peers.of(plan, after, node.self()));
-            return SharedDriver.streamBytes(moved, epoch, settings)
+            return DriverHandle.streamBytes(moved, epoch, settings)
                     + NodeGroups.driverBytes(plan.ranks(), moved, settings.network(), places);
         }).sum();
     }

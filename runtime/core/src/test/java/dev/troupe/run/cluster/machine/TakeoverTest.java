@@ -13,7 +13,7 @@ import dev.troupe.stage.StageSettings;
 import dev.troupe.transport.Endpoint;
 import dev.troupe.transport.NodeMap;
 import dev.troupe.transport.TransportSettings;
-import dev.troupe.transport.driver.SharedDriver;
+import dev.troupe.transport.driver.DriverHandle;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -31,7 +31,7 @@ class TakeoverTest {
             (bytes(endpoint(1), Set.of(1)) - OWN) / 2);
 
     private static long bytes(Endpoint other, Set<Integer> peers) {
-        return SharedDriver.streamBytes(new NodeMap(0, List.of(0), List.of(endpoint(0), other), peers), 0, SETTINGS);
+        return DriverHandle.streamBytes(new NodeMap(0, List.of(0), List.of(endpoint(0), other), peers), 0, SETTINGS);
     }
 
     private static Endpoint endpoint(int host) {
