@@ -14,7 +14,7 @@ import java.util.stream.Stream;
 
 /** A cluster of a test on this machine, with ports and a name that no other cluster has. Its nodes are a, b, c and d. */
 public final class LocalCluster {
-    /** The address of most nodes; those of one address share memory. */
+    /** The address of most nodes; nodes with one address share memory. */
     static final String HERE = "127.0.0.1";
     /** The ports of a node: control, data, management. */
     private static final int PORTS = 3;
@@ -62,7 +62,7 @@ public final class LocalCluster {
     /**
      * Writes a configuration with nodes that wait for each other for two minutes.
      *
-     * @param more further keys of a run, which replace those of the nodes
+     * @param more further keys of a run, which override the others
      */
     public Path write(Path file, String more, String... nodes) throws IOException {
         return Files.writeString(file, """

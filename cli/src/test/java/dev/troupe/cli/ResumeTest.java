@@ -248,7 +248,7 @@ class ResumeTest {
     /**
      * Stops the run once two steps are committed.
      *
-     * @param training the run, whose first steps may be committed before its start returns
+     * @param training the run; its first steps may be committed before its start returns
      */
     private record StopAfterTwo(CompletableFuture<TrainingRun> training, MetricsLog metrics) implements RunListener {
         @Override

@@ -107,7 +107,7 @@ class SizeTest {
         LARGE_FILES.keySet().forEach(name -> assertTrue(Files.exists(SourceTree.ROOT.resolve(name)), name));
     }
 
-    /** The parameters from behind an opening parenthesis to the one that closes it. */
+    /** The parameters after an opening parenthesis to the one that closes it. */
     private static int parameters(String text, int start) {
         int depth = 0;
         int commas = 0;

@@ -63,7 +63,7 @@ public final class RunWatch {
     /**
      * Prints the screen once; returns the exit code.
      *
-     * @throws UsageException if the directory is not that of a run
+     * @throws UsageException if the directory is of no run
      */
     public int once() {
         RunScreen screen = look();

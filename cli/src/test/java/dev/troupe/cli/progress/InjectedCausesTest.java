@@ -50,7 +50,7 @@ class InjectedCausesTest {
     @TempDir
     private Path directory;
 
-    /** What is injected, and the cause that its time is to go to. */
+    /** A fault, and the cause to which its time must be attributed. */
     enum Injected {
         SLOW(Cause.PRODUCER), DELAY(Cause.WIRE), FREEZE(Cause.PAUSE), COLLECT_GARBAGE(Cause.PAUSE), LATE_DATA(
                 Cause.DATA), LATE_CREDIT(Cause.CREDIT);
@@ -137,7 +137,7 @@ class InjectedCausesTest {
         assertTrue(step.nanos(Cause.UNKNOWN, _ -> true) < 0.02 * step.nanos(), step::toString);
     }
 
-    /** What a step took longer than undisturbed ones, of one cause and of all, in nanoseconds. */
+    /** The time of a step beyond undisturbed ones, of one cause and of all, in nanoseconds. */
     private record Added(long all, long ofCause, long ofMachine) {
         static Added of(List<StepIdle> usual, StepIdle step, Cause cause, IntPredicate isRoot) {
             long machine = Stream.of(Cause.CPU, Cause.PAUSE).filter(other -> other != cause)

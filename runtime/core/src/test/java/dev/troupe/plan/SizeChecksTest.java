@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What is too large is refused before anything is written, with the number and the key to change. */
+/** Sizes that are too large, refused before anything is written, with the number and the key to change. */
 @Tag("plan")
 class SizeChecksTest {
     @TempDir

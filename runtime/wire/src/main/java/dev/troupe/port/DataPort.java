@@ -136,7 +136,7 @@ public final class DataPort implements AutoCloseable {
             return switch (connection.socket().getInputStream().read()) {
                 case YES -> true;
                 case NO -> false;
-                default -> throw new EOFException("it does not say whether it has the key");
+                default -> throw new EOFException("it gives no answer on its key");
             };
         }
     }

@@ -72,7 +72,7 @@ public record TransportSettings(Optional<Path> directory, boolean sharesDriver, 
                     + " to " + MAX_TERM_LENGTH + " bytes, but found " + termLength);
         }
         if (sharesDriver && directory.isEmpty()) {
-            throw new IllegalArgumentException("a transport that shares a media driver must be told its directory");
+            throw new IllegalArgumentException("a transport that shares a media driver must know its directory");
         }
         if (linkTimeout.isNegative() || linkTimeout.isZero()) {
             throw new IllegalArgumentException("transport.timeout must be positive, but found " + linkTimeout);

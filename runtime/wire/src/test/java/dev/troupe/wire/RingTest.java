@@ -111,7 +111,7 @@ class RingTest {
         receive(send(new byte[192]));
     }
 
-    /** Of a reader that is told of payloads before it gives their room back. */
+    /** The payloads of a reader that are announced before it frees their space. */
     @Test
     void shouldGiveBackTheRoomOfNamedPayloads() {
         Sent first = send(new byte[128]);

@@ -155,7 +155,7 @@ class HostileParquetTest {
                 ByteBuffer.allocate(9).order(ByteOrder.LITTLE_ENDIAN).putInt(HUGE).array())));
         files.put("a text of 128 MiB by gzip", column(GZIP, 1, PLAIN, 0,
                 page(1, PLAIN, 4 + (128 << 20), gzip(text(128 << 20)))));
-        // 2 billion times the only text of the dictionary: a run of RLE, whose indices have no bits
+        // 2 billion times the only text of the dictionary: a run of RLE with indices of no bits
         byte[] words = dictionary(1, text(5));
         byte[] run = {0, (byte) 0xfe, (byte) 0xff, (byte) 0xff, (byte) 0xff, 0x0f};
         files.put("2 billion rows of one text", column(UNCOMPRESSED, HUGE, DICTIONARY, words.length,

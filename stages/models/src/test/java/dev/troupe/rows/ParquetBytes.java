@@ -7,7 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.function.Consumer;
 
 /**
- * The parts of a Parquet file in Thrift's compact protocol, right or wrong. Numbers of fields are those of parquet.thrift.
+ * The parts of a Parquet file in Thrift's compact protocol, right or wrong. Fields have the numbers of parquet.thrift.
  */
 final class ParquetBytes {
     static final int BYTE_ARRAY = 6;

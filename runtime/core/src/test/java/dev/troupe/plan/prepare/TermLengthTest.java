@@ -43,7 +43,7 @@ class TermLengthTest {
 
     @Test
     void shouldCountTheGradientOfATiedTable() {
-        // [1024 x 256] once a step, beside two messages of [256 x 256].
+        // [1024 x 256] once a step, in addition to two messages of [256 x 256].
         assertEquals(4 * MEBIBYTE, term(256, 1024, true, DataType.FLOAT32, List.of(0, 1)));
         assertEquals(1 * MEBIBYTE, term(256, 1024, false, DataType.FLOAT32, List.of(0, 1)));
     }

@@ -94,7 +94,7 @@ class StrangerTest {
         }
     }
 
-    /** What a stranger would have run in a node. Both systems of the test have one name, so it counts where it runs. */
+    /** An actor for a stranger to run in a node. Both systems of the test have one name, so it counts its places. */
     public static final class Implant extends AbstractActor {
         public Implant() {
             Object port = ((ExtendedActorSystem) getContext().getSystem()).provider().getDefaultAddress().port().get();

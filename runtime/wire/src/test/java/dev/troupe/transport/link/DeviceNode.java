@@ -32,7 +32,7 @@ final class DeviceNode extends Ear {
     private static final List<Integer> HOME = List.of(0, 1);
     private static final Set<Integer> BOTH = Set.of(0, 1);
 
-    /** What goes wrong in it. */
+    /** A fault of the node. */
     enum Way {
         NOTHING, WRITES_HALF, READS_FOR_EVER
     }

@@ -208,7 +208,7 @@ class NetworkTest {
         requireCarries(1, LARGE);
     }
 
-    /** A damaged header does not show where the next one begins. */
+    /** A damaged header does not show the beginning of the next one. */
     @Test
     void shouldMakeTheConnectionAgainIfAHeaderIsDamaged() throws InterruptedException {
         requireCarries(0, 10);

@@ -71,7 +71,7 @@ class DealTest {
                 });
     }
 
-    /** What is dealt. */
+    /** Tests that are dealt. */
     @Dealt(SHARES)
     private static final class Cases {
         void test() {

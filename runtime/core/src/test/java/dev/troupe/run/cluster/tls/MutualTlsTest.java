@@ -62,7 +62,7 @@ class MutualTlsTest {
         sign("stranger", "theirs");
     }
 
-    /** A certificate that is for itself, and one for stranger that says it were for node. */
+    /** A certificate that is for itself, and one for stranger that claims to be for node. */
     private static void sign(String name, String authority) throws IOException, InterruptedException {
         run("openssl req -newkey rsa:2048 -nodes -subj /CN=" + (name.equals("stranger") ? "node" : name) + " -keyout "
                 + name + ".key -out " + name + ".csr");
