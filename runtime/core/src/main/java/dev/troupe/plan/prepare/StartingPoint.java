@@ -84,7 +84,7 @@ public record StartingPoint(ModelSpec model, int sequenceLength, WeightSource we
                 weights.identity(), files);
     }
 
-    /** Returns the same model with those of the given keys that change its training alone. */
+    /** Returns the same model with the given keys that change its training alone. */
     private static ModelSpec asTrained(ModelSpec model, ModelSection section) {
         Map<String, Object> given = new HashMap<>(section.values());
         given.keySet().retainAll(model.family().keysOfTraining());
