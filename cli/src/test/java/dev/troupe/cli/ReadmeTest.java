@@ -47,7 +47,7 @@ class ReadmeTest {
     private static final String OF_THE_READER = "paired-1f1b";
     /** The files that commands read and write. */
     private static final String FILE = "^(data\\.path=|parallel\\.schedule=)?"
-            + "(my\\.(?:txt|conf|bin|jsonl)|paired\\.csv|runs/.*|texts/|at-.*|merged|my-gguf)$";
+            + "(my\\.(?:txt|conf|bin|jsonl)|(?:paired|found)\\.csv|runs/.*|texts/|at-.*|merged|my-gguf)$";
     private static final Pattern STEP_OF_A_FAULT = Pattern.compile("\\bstep=(\\d+)");
     /** A line of a fence, or a span of code in a sentence. */
     private static final Pattern COMMAND = Pattern.compile("(?m)(?:^(?:\\$ )?|`)\\./troupe( [^`\\n]*)");
@@ -198,6 +198,9 @@ class ReadmeTest {
             train(command.replace("layout=measured",
                     "layout=measured(" + directory.resolve("runs/measured.json") + ")"));
             return;
+        }
+        if (command.contains("found.csv")) {
+            run("schedule --search --pipeline 4 --microbatches 8 --hop 1 --format csv --out found.csv", List.of());
         }
         List<String> more = new ArrayList<>();
         if (command.contains("--resume")) {

@@ -93,8 +93,8 @@ class ClusterRefusalTest {
     @ParameterizedTest
     @CsvSource(delimiter = '!', quoteCharacter = '`', value = {
             "nodes = 3 ! nodes: expected a list of sections, such as [{ ... }, { ... }], found 3; a section has "
-                    + "control-port, data-port, device, engine, host, management-port, name, ranks, standby, threads.",
-            "nodes = [3] ! nodes[0]: expected a section { ... }, found 3; it has control-port, data-port, device, engine, host, "
+                    + "control-port, data-port, device, emulated-speed, engine, host, management-port, name, ranks, standby, threads.",
+            "nodes = [3] ! nodes[0]: expected a section { ... }, found 3; it has control-port, data-port, device, emulated-speed, engine, host, "
                     + "management-port, name, ranks, standby, threads.",
             "name = \"a b\" ! name: expected at most 64 letters, digits, '.', '_' and '-', the first a letter or digit, "
                     + "found \"a b\".",
