@@ -80,8 +80,8 @@ class GenerateTest {
         execute("--prompt", "").requireRefused("at least one token");
         execute("--prompt", "To be", "--top-p", "0").requireRefused("top-p above 0");
         execute("--prompt", "x".repeat(60)).requireRefused("60 tokens and 12 more are 72",
-                "positions for 64: ask for 4 ");
-        execute("--prompt", "x".repeat(64)).requireRefused("the prompt has 64 tokens", "positions for 64");
+                "room for 64: ask for 4 ");
+        execute("--prompt", "x".repeat(64)).requireRefused("the prompt has 64 tokens", "room for 64");
         Execution.of(List.of("generate", "--from", directory.resolve("run").toString(), "--prompt", "x".repeat(60)))
                 .requireDone(); // its own default is no more than what fits
     }

@@ -141,6 +141,8 @@ class PlanCommandTest {
         assertTrue(
                 plan(cluster.toString(), "--ranks", "3", "--placement", "rule", "-s", "model.layers=12").requireDone()
                         .output().lines().noneMatch(line -> line.startsWith("Machines in the order")));
+        plan(cluster.toString(), "--ranks", "4", "--nodes", "4", "--placement", "list", "-s", "model.layers=12")
+                .requireRefused("--");
     }
 
     @Test
@@ -195,6 +197,8 @@ class PlanCommandTest {
         Execution.of(List.of("train", conf.toString(), "--out", directory.resolve("run").toString())).requireDone();
         plan("--ranks", "2", "--search", search)
                 .requireRefused("finds rows, which a run reads from a file: give --out");
+        plan("--ranks", "2", "--search", search, "--out", directory.resolve("same.csv").toString())
+                .requireRefused("give it another ending");
     }
 
     /** The emulated times are exact, so a measured step is never shorter than the predicted one. */

@@ -11,7 +11,7 @@ import java.util.Set;
 
 /**
  * The options of a text: how a token is drawn, and when the text ends. They have the names, the order and the defaults of
- * {@code ./troupe generate}, except that there is no limit on tokens but the context. Immutable.
+ * {@code ./troupe generate}, but no limit on tokens except the context. Immutable.
  */
 public final class GenerationOptions {
     private static final GenerationOptions DEFAULTS = builder().build();

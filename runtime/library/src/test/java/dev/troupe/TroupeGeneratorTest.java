@@ -1,6 +1,7 @@
 package dev.troupe;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -40,6 +41,22 @@ class TroupeGeneratorTest {
 
     private static GenerationOptions seeded(long seed) {
         return GenerationOptions.builder().tokens(12).temperature(1.5).seed(seed).build();
+    }
+
+    @Test
+    void shouldRefuseToWaitForATextOnTheThreadThatWritesAll() throws Exception {
+        try (TroupeGenerator generator = builder().open()) {
+            IllegalStateException refused = assertThrows(IllegalStateException.class,
+                    () -> generator.generate("To be", seeded(1), _ -> {
+                        try {
+                            generator.generate("or not", seeded(2));
+                        } catch (InterruptedException e) {
+                            throw new AssertionError(e);
+                        }
+                    }));
+            assertTrue(refused.getMessage().contains("from another thread"), refused.getMessage());
+            assertFalse(generator.generate("To be", seeded(1)).text().isEmpty());
+        }
     }
 
     @Test

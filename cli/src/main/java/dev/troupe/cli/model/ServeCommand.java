@@ -114,12 +114,12 @@ public final class ServeCommand implements Callable<Integer> {
     private void serve(StopRequests requests, ApiServer.Settings served, Generation generation, GenerationQueue queue,
             int most) throws InterruptedException {
         try (ApiServer server = ApiServer.open(served, generation, queue, most)) {
-            Ending ending = new Ending();
+            Ending ending = new Ending(queue);
             requests.running(ending);
             output.println("Serving " + served.model() + " at " + server.address() + "/v1 (until Ctrl-C)");
             output.flush();
             ending.asked.await();
-            if (!queue.drain(ending.isNow ? Duration.ZERO : Duration.ofSeconds(grace))) {
+            if (!queue.drain(Duration.ofSeconds(grace))) {
                 queue.close(); // answers in progress end with an error, which the server still sends
             }
         }
@@ -175,7 +175,11 @@ public final class ServeCommand implements Callable<Integer> {
     /** The end of the service, by Ctrl-C. */
     private static final class Ending implements StopRequests.Stoppable {
         private final CountDownLatch asked = new CountDownLatch(1);
-        private volatile boolean isNow;
+        private final GenerationQueue queue;
+
+        Ending(GenerationQueue queue) {
+            this.queue = queue;
+        }
 
         @Override
         public void stop() {
@@ -184,7 +188,7 @@ public final class ServeCommand implements Callable<Integer> {
 
         @Override
         public void stopNow() {
-            isNow = true;
+            queue.cancel();
             asked.countDown();
         }
 

@@ -9,7 +9,6 @@ import dev.troupe.schedule.search.ScheduleSearch.Found;
 import dev.troupe.schedule.simulator.Costs;
 import java.util.Locale;
 import java.util.OptionalLong;
-import java.util.stream.IntStream;
 import picocli.CommandLine.Option;
 
 /** The options of a search for the rows of a plan, and the search. */
@@ -76,8 +75,7 @@ public final class SearchOptions {
         Found found = best(problem, ranks, microbatches);
         Costs prices = problem.costs(found.candidate());
         Plan plan = found.candidate().plan();
-        long most = IntStream.range(0, ranks).mapToLong(rank -> problem.bytes(rank, found.candidate())).max()
-                .orElseThrow();
+        long most = problem.mostBytes(found.candidate());
         int credits = found.leastCredits(prices);
         String unit = costs.areMeasured() ? " bytes" : " chunks";
         String text = String.format(Locale.ROOT,

@@ -55,6 +55,10 @@ final class PlacementOptions {
         ClusterSpec cluster = spec.cluster().orElseThrow(() -> new UsageException(
                 "--placement list takes the ranks of cluster.nodes, but the configuration has none: name a file that has"));
         List<NodeSpec> firsts = ClusterWays.machines(cluster);
+        if (machines > firsts.size()) {
+            throw new UsageException("--placement list takes the machines of cluster.nodes, which are " + firsts.size()
+                    + ", but there are figures of " + machines + ": leave --nodes out, or give figures of as many");
+        }
         return IntStream.range(0, machines).boxed().sorted(Comparator.comparingInt(machine -> cluster
                 .nodesOn(firsts.get(machine).host()).stream().flatMap(node -> node.ranks().stream())
                 .mapToInt(Integer::intValue).min().orElse(Integer.MAX_VALUE))).toList();

@@ -21,11 +21,15 @@ final class RowOptions {
             "${COMPLETION-CANDIDATES}: branch and bound over schedules by name; after it list scheduling of rows, or one Markov chain over rows and borders, from the best plan. Rows go to a CSV file next to --out. Default: bound."})
     private Search search;
 
-    /** Refuses rows without a file. */
+    /** Refuses rows without a file of their own. */
     void require(Path out) {
         if (search != Search.bound && out == null) {
             throw new UsageException("--search " + search + " finds rows, which a run reads from a file: give --out,"
                     + " and they are written next to it");
+        }
+        if (search != Search.bound && out.toString().endsWith(".csv")) {
+            throw new UsageException("--search " + search + " writes its rows to the CSV file of the name of --out,"
+                    + " which is " + out + " itself: give it another ending, such as .conf");
         }
     }
 
@@ -46,6 +50,8 @@ final class RowOptions {
         List<PricedPlan> best = new ArrayList<>(answer.best());
         best.addFirst(found.get());
         return new Placed(placed.planner(), new PlanAnswer(best, answer.intervals(), answer.withoutPipeline(),
-                answer.refused(), answer.cost()), placed.order(), placed.ruleNanos());
+                answer.refused(), answer.cost()), placed.order(),
+                // the order brought nothing: the rows alone are no reason to name it
+                placed.stepNanos() < placed.ruleNanos() ? placed.ruleNanos() : found.get().stepNanos());
     }
 }

@@ -71,14 +71,14 @@ public final class ClusterLimits {
     }
 
     private static void requireGroups(ParallelLayout ranks, List<Integer> nodeOfRank) {
-        for (GroupKind kind : ranks.collectiveKinds()) {
+        for (GroupKind kind : List.of(GroupKind.TENSOR, GroupKind.DATA)) { // groups of experts are parts of those of data
             for (List<Integer> group : ranks.groups(kind)) {
                 long nodes = group.stream().map(nodeOfRank::get).distinct().count();
                 if (nodes > 1 && group.size() > Membership.MOST_BETWEEN_PROCESSES) {
                     throw new UsageException(String.format(Locale.ROOT,
                             "parallel.%s = %d ranks are a group on %d nodes, and a group between processes has at most %d:"
                                     + " lower it, or give all ranks of such a group to one node (cluster.nodes)",
-                            kind == GroupKind.EXPERT_DATA ? "data" : kind.word(), group.size(), nodes,
+                            kind.word(), group.size(), nodes,
                             Membership.MOST_BETWEEN_PROCESSES));
                 }
             }

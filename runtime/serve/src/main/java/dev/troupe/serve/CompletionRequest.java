@@ -26,6 +26,8 @@ record CompletionRequest(boolean isChat, List<TextRequest> texts, int promptToke
         boolean countsUsage) {
     private static final int MOST_ANSWERS = 128;
     private static final int MOST_LIKELY = 20;
+    /** More than a queue of the most slots and places can hold. */
+    private static final int MOST_TEXTS = 1 << 17;
     private static final int MOST_STOPS = 16;
     /** OpenAI's default for completions; a chat has the rest of the context. */
     private static final int USUAL_TOKENS = 16;
@@ -57,9 +59,13 @@ record CompletionRequest(boolean isChat, List<TextRequest> texts, int promptToke
                     + stops.size());
         }
         Set<Integer> stopTokens = Set.copyOf(
-                body.oneOrMore("stop_token_ids", JsonNode::canConvertToInt, "a token", JsonNode::intValue));
+                body.oneOrMore("stop_token_ids", JsonNode::isInt, "a token", JsonNode::intValue));
         int likeliest = likeliest(body, isChat);
         int answers = body.whole("n", 1, MOST_ANSWERS).orElse(1);
+        if ((long) prompts.size() * answers > MOST_TEXTS) {
+            throw ApiException.wrong(null, "a request must ask for at most " + MOST_TEXTS + " texts, but asks for "
+                    + (long) prompts.size() * answers);
+        }
         List<TextRequest> texts = new ArrayList<>();
         for (int[] prompt : prompts) {
             int most = most(body, isChat, prompt.length, context);
@@ -133,7 +139,7 @@ record CompletionRequest(boolean isChat, List<TextRequest> texts, int promptToke
                 body.number("repetition_penalty", 1), body.number("presence_penalty", 0),
                 body.number("frequency_penalty", 0)));
         return refusing(null, () -> new Sampling(body.number("temperature", 1),
-                body.whole("top_k", -1, Integer.MAX_VALUE).stream().map(k -> Math.max(k, 0)).findFirst().orElse(0),
+                Math.max(0, body.whole("top_k", -1, Integer.MAX_VALUE).orElse(0)),
                 body.number("top_p", 1), body.number("min_p", 0), penalties,
                 body.whole("seed").orElseGet(() -> ThreadLocalRandom.current().nextLong())));
     }

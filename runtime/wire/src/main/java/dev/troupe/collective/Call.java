@@ -115,12 +115,20 @@ public final class Call {
 
     /** Returns the first byte of a part in the memory of its sender. */
     public long sourceOffset(int from, int to) {
-        return Arrays.stream(parts[from], 0, to).sum();
+        long offset = 0;
+        for (int member = 0; member < to; member++) {
+            offset += parts[from][member];
+        }
+        return offset;
     }
 
     /** Returns the first byte of a part in the memory of its receiver. */
     public long targetOffset(int from, int to) {
-        return Arrays.stream(parts, 0, from).mapToLong(part -> part[to]).sum();
+        long offset = 0;
+        for (int member = 0; member < from; member++) {
+            offset += parts[member][to];
+        }
+        return offset;
     }
 
     /** Returns whether two members make the same call. */

@@ -8,6 +8,7 @@ import dev.troupe.schedule.simulator.StageCost;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.IntStream;
 
 /**
  * A model and the machines on which it is to be trained, as costs alone.
@@ -77,6 +78,12 @@ public record PlanningProblem(List<Unit> units, List<Machine> machines, Costs.Ho
     /** Returns the most bytes that a rank holds at one time: its units', and its activations' from F to B or W. */
     public long bytes(int rank, Candidate candidate) {
         return memoryOf(rank, candidate) + excess(rank, candidate.plan().rows().get(rank), candidate);
+    }
+
+    /** Returns the most bytes that any rank holds at one time. */
+    public long mostBytes(Candidate candidate) {
+        return IntStream.range(0, candidate.plan().rankCount()).mapToLong(rank -> bytes(rank, candidate)).max()
+                .orElseThrow();
     }
 
     /** Returns by how many bytes a rank with this row exceeds its machine; below 0 if it has room. */

@@ -113,7 +113,7 @@ public final class ScheduleSearch {
         List<Candidate> shapes = shapes();
         long bound = shapes.stream().mapToLong(this::boundNanos).min().orElse(Long.MAX_VALUE);
         List<Candidate> all = named();
-        all.sort(Comparator.comparingLong(this::mostBytes).thenComparing(this::hops));
+        all.sort(Comparator.comparingLong(problem::mostBytes).thenComparing(this::hops));
         // The first of equal ones, as in the order of the list.
         Optional<Candidate> byName = all.stream().min(Comparator.comparingLong(problem::stepNanos));
         if (byName.isEmpty() || problem.stepNanos(byName.get()) > (1 + NEAR) * bound) {
@@ -136,14 +136,10 @@ public final class ScheduleSearch {
             return ranks * named.usualVirtualStages() > problem.units().size()
                     ? OptionalLong.empty()
                     : OptionalLong.of(
-                            mostBytes(candidate(named.plan(ranks, named.usualVirtualStages(), microbatches))));
+                            problem.mostBytes(candidate(named.plan(ranks, named.usualVirtualStages(), microbatches))));
         } catch (PlanException notDefined) {
             return OptionalLong.empty();
         }
-    }
-
-    private long mostBytes(Candidate candidate) {
-        return IntStream.range(0, ranks).mapToLong(rank -> problem.bytes(rank, candidate)).max().orElseThrow();
     }
 
     /** Returns the number of messages of a microbatch on its way to the loss. */

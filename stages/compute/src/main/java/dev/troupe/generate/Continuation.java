@@ -5,7 +5,7 @@ import dev.troupe.weights.WeightException;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
-import java.util.stream.IntStream;
+import java.util.PriorityQueue;
 
 /**
  * A text that a {@link Generator} continues, token by token. It has a cache of its own, so that any number of texts of one
@@ -21,6 +21,8 @@ public final class Continuation implements AutoCloseable {
     private final int promptLength;
     private int[] text;
     private int length;
+    /** The logarithm of the sum of exponentials at the last place; NaN until it is asked for. */
+    private double logSum = Double.NaN;
     private boolean isClosed;
 
     Continuation(Generator generator, KeyValueCache cache, int[] prompt, Sampling sampling) {
@@ -46,6 +48,7 @@ public final class Continuation implements AutoCloseable {
                     logits);
         }
         requireNumbers();
+        logSum = Double.NaN;
         int token = sampler.draw(logits, text, promptLength, length);
         if (length == text.length) {
             text = Arrays.copyOf(text, Math.addExact(length, Math.max(16, length / 2)));
@@ -82,15 +85,33 @@ public final class Continuation implements AutoCloseable {
 
     /** Returns how likely a token was at the place of the last token. */
     public TokenProbability probability(int token) {
-        return new TokenProbability(token, logits[token] - logSumExp(logits));
+        return new TokenProbability(token, logits[token] - logSum());
     }
 
     /** Returns the most likely tokens at the place of the last token, the most likely first. */
     public List<TokenProbability> likeliest(int count) {
-        double sum = logSumExp(logits);
-        return IntStream.range(0, logits.length).boxed()
-                .sorted(Comparator.comparingDouble((Integer token) -> logits[token]).reversed()).limit(count)
-                .map(token -> new TokenProbability(token, logits[token] - sum)).toList();
+        if (count == 0) {
+            return List.of();
+        }
+        Comparator<Integer> order = Comparator.comparingDouble((Integer token) -> logits[token]).reversed()
+                .thenComparing(Comparator.naturalOrder());
+        PriorityQueue<Integer> kept = new PriorityQueue<>(order.reversed());
+        for (int token = 0; token < logits.length; token++) {
+            if (kept.size() < count) {
+                kept.add(token);
+            } else if (Double.compare(logits[token], logits[kept.element()]) > 0) {
+                kept.remove();
+                kept.add(token);
+            }
+        }
+        return kept.stream().sorted(order).map(token -> new TokenProbability(token, logits[token] - logSum())).toList();
+    }
+
+    private double logSum() {
+        if (Double.isNaN(logSum)) {
+            logSum = logSumExp(logits);
+        }
+        return logSum;
     }
 
     static double logSumExp(double[] logits) {

@@ -1,9 +1,9 @@
 package dev.troupe.generate;
 
-import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
+import dev.troupe.engine.fallback.HostNumbers;
 import dev.troupe.layer.MicrobatchContext;
 import dev.troupe.layer.cache.KeyValueCache;
 import dev.troupe.model.ModelSpec;
@@ -11,8 +11,6 @@ import dev.troupe.model.spec.Axis;
 import dev.troupe.weights.WeightSource;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Deque;
@@ -26,11 +24,6 @@ import java.util.function.IntPredicate;
  * <p>Thread rule: as for the engine, which stays the caller's.
  */
 public final class Generator implements AutoCloseable {
-    private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED
-            .withOrder(ByteOrder.LITTLE_ENDIAN);
-    private static final ValueLayout.OfDouble DOUBLE = ValueLayout.JAVA_DOUBLE_UNALIGNED
-            .withOrder(ByteOrder.LITTLE_ENDIAN);
-
     private final Engine engine;
     private final int hidden;
     private final int longest;
@@ -167,12 +160,7 @@ public final class Generator implements AutoCloseable {
         forward.head().logitsOfRow(last, logits);
         engine.copyToHost(logits, 0, hostLogits);
         forward.pool().give(logits);
-        boolean isSingle = engine.parameterType() == DataType.FLOAT32;
-        for (int token = 0; token < target.length; token++) {
-            target[token] = isSingle
-                    ? hostLogits.getAtIndex(FLOAT, token)
-                    : hostLogits.getAtIndex(DOUBLE, token);
-        }
+        HostNumbers.load(engine.parameterType(), hostLogits, target, 0);
     }
 
     private void closeWindow() {

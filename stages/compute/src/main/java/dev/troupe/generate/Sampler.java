@@ -69,6 +69,10 @@ final class Sampler {
         int best = mostLikely();
         if (sampling.temperature() > 0) {
             double largest = logits[best];
+            if (sampling.topP() < 1 || sampling.topK() > 0 && sampling.topK() < logits.length) {
+                System.arraycopy(logits, 0, sorted, 0, logits.length);
+                Arrays.sort(sorted);
+            }
             double threshold = nucleus(threshold(largest), largest);
             for (int token = 0; token < logits.length; token++) {
                 weights[token] = weight(logits[token], largest, threshold);
@@ -115,8 +119,6 @@ final class Sampler {
         if (sampling.topK() == 0 || sampling.topK() >= logits.length) {
             return relative;
         }
-        System.arraycopy(logits, 0, sorted, 0, logits.length);
-        Arrays.sort(sorted);
         return Math.max(relative, sorted[sorted.length - sampling.topK()]);
     }
 
@@ -125,8 +127,6 @@ final class Sampler {
         if (sampling.topP() == 1) {
             return threshold;
         }
-        System.arraycopy(logits, 0, sorted, 0, logits.length);
-        Arrays.sort(sorted);
         double total = 0;
         for (double logit : sorted) {
             total += weight(logit, largest, threshold);

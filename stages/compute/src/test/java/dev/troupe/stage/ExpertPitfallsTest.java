@@ -9,7 +9,6 @@ import dev.troupe.engine.Engine;
 import dev.troupe.engine.Kernel;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
-import dev.troupe.engine.check.KernelHook;
 import dev.troupe.engine.cpu.CpuEngineProvider;
 import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.engine.reference.ReferenceEngine;
@@ -20,7 +19,6 @@ import dev.troupe.layer.DropoutSettings;
 import dev.troupe.model.InitialWeights;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.spec.Balance;
-import dev.troupe.parallel.TensorShare;
 import dev.troupe.partition.Partition;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -39,35 +37,20 @@ class ExpertPitfallsTest {
     private static final String GATE = "model.layers.0.mlp.gate.weight";
 
     /** The numbers of the results of some kernels, in the order of calls. */
-    private static final class Results implements NaivePipeline.Shares {
+    private static final class Results extends ObservedShares {
         private final List<double[]> scores = new ArrayList<>();
         private final List<double[]> products = new ArrayList<>();
         private final List<double[]> combined = new ArrayList<>();
 
         @Override
-        public TensorShare of(int stage, Engine any) {
-            return TensorShare.ALL;
-        }
-
-        @Override
-        public Engine engine(DataType parameterType) {
-            ReferenceEngine engine = new ReferenceEngine(parameterType);
-            engine.observe(new KernelHook() {
-                @Override
-                public void ended(Kernel kernel, long begun, Tensor result) {
-                    List<double[]> to = switch (kernel) {
-                        case ROUTE -> scores;
-                        case SEGMENT_MATMUL -> products;
-                        case COMBINE_ROWS -> combined;
-                        default -> null;
-                    };
-                    if (to != null) {
-                        to.add(new double[(int) result.shape().elementCount()]);
-                        engine.copyToHost(result, 0, MemorySegment.ofArray(to.getLast()));
-                    }
+        void ended(ReferenceEngine engine, Kernel kernel, Tensor result) {
+            switch (kernel) {
+                case ROUTE -> scores.add(numbers(engine, result));
+                case SEGMENT_MATMUL -> products.add(numbers(engine, result));
+                case COMBINE_ROWS -> combined.add(numbers(engine, result));
+                default -> {
                 }
-            });
-            return engine;
+            }
         }
     }
 

@@ -4,10 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.engine.DataType;
-import dev.troupe.engine.Engine;
 import dev.troupe.engine.Kernel;
 import dev.troupe.engine.Tensor;
-import dev.troupe.engine.check.KernelHook;
 import dev.troupe.engine.reference.ReferenceEngine;
 import dev.troupe.model.InitialWeights;
 import dev.troupe.model.ModelSpec;
@@ -15,7 +13,6 @@ import dev.troupe.model.family.ModelFamilies;
 import dev.troupe.model.spec.Balance;
 import dev.troupe.model.spec.ExpertTraining;
 import dev.troupe.model.spec.Section;
-import dev.troupe.parallel.TensorShare;
 import dev.troupe.partition.Partition;
 import dev.troupe.stage.NaivePipeline.StepResult;
 import dev.troupe.weights.WeightSource;
@@ -119,28 +116,16 @@ final class ExpertTrials {
     }
 
     /** Fills what is allocated after the stages, such as activations, with NaN. */
-    static final class NotANumber implements NaivePipeline.Shares {
+    static final class NotANumber extends ObservedShares {
         boolean isOn;
         int count;
 
         @Override
-        public TensorShare of(int stage, Engine any) {
-            return TensorShare.ALL;
-        }
-
-        @Override
-        public Engine engine(DataType parameterType) {
-            ReferenceEngine engine = new ReferenceEngine(parameterType);
-            engine.observe(new KernelHook() {
-                @Override
-                public void ended(Kernel kernel, long begun, Tensor result) {
-                    if (isOn && kernel == Kernel.ALLOCATE && result.dataType() == DataType.FLOAT64) {
-                        count++;
-                        engine.fill(result, Double.NaN);
-                    }
-                }
-            });
-            return engine;
+        void ended(ReferenceEngine engine, Kernel kernel, Tensor result) {
+            if (isOn && kernel == Kernel.ALLOCATE && result.dataType() == DataType.FLOAT64) {
+                count++;
+                engine.fill(result, Double.NaN);
+            }
         }
     }
 

@@ -5,24 +5,18 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.engine.DataType;
-import dev.troupe.engine.Engine;
 import dev.troupe.engine.Kernel;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
-import dev.troupe.engine.check.CheckedEngine;
-import dev.troupe.engine.check.KernelHook;
 import dev.troupe.engine.reference.ReferenceEngine;
 import dev.troupe.layer.DropoutSettings;
 import dev.troupe.model.InitialWeights;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.family.ModelFamilies;
 import dev.troupe.model.spec.Section;
-import dev.troupe.parallel.TensorShare;
 import dev.troupe.partition.Partition;
 import dev.troupe.stage.NaivePipeline.StepResult;
 import dev.troupe.weights.WeightSource;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -84,23 +78,11 @@ class ExpertsTest {
         }
     }
 
-    private static final class CallCount implements NaivePipeline.Shares, KernelHook {
+    private static final class CallCount extends ObservedShares {
         private int routed;
 
         @Override
-        public TensorShare of(int stage, Engine any) {
-            return TensorShare.ALL;
-        }
-
-        @Override
-        public Engine engine(DataType parameterType) {
-            ReferenceEngine engine = new ReferenceEngine(parameterType);
-            engine.observe(this);
-            return engine;
-        }
-
-        @Override
-        public void ended(Kernel kernel, long begun, Tensor result) {
+        void ended(ReferenceEngine engine, Kernel kernel, Tensor result) {
             routed += kernel == Kernel.ROUTE ? 1 : 0;
         }
     }

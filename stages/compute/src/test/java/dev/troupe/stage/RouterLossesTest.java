@@ -7,19 +7,15 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.troupe.engine.DataType;
-import dev.troupe.engine.Engine;
 import dev.troupe.engine.Kernel;
 import dev.troupe.engine.Tensor;
-import dev.troupe.engine.check.KernelHook;
 import dev.troupe.engine.reference.ReferenceEngine;
 import dev.troupe.layer.DropoutSettings;
 import dev.troupe.model.InitialWeights;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.spec.Balance;
-import dev.troupe.parallel.TensorShare;
 import dev.troupe.partition.Partition;
 import java.io.IOException;
-import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -109,28 +105,15 @@ class RouterLossesTest {
     }
 
     /** The numbers of choices in each call of the kernel that counts them. */
-    private static final class Counts implements NaivePipeline.Shares {
+    private static final class Counts extends ObservedShares {
         private final List<double[]> byCall = new ArrayList<>();
 
         @Override
-        public TensorShare of(int stage, Engine any) {
-            return TensorShare.ALL;
-        }
-
-        @Override
-        public Engine engine(DataType parameterType) {
-            ReferenceEngine engine = new ReferenceEngine(parameterType);
-            engine.observe(new KernelHook() {
-                @Override
-                public void ended(Kernel kernel, long begun, Tensor result) {
-                    if (kernel == Kernel.ADD_LOADS) {
-                        double[] numbers = new double[(int) result.shape().elementCount()];
-                        engine.copyToHost(result, 0, MemorySegment.ofArray(numbers));
-                        byCall.add(Arrays.copyOf(numbers, numbers.length / 2));
-                    }
-                }
-            });
-            return engine;
+        void ended(ReferenceEngine engine, Kernel kernel, Tensor result) {
+            if (kernel == Kernel.ADD_LOADS) {
+                double[] numbers = numbers(engine, result);
+                byCall.add(Arrays.copyOf(numbers, numbers.length / 2));
+            }
         }
     }
 

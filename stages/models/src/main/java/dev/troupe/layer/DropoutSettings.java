@@ -24,10 +24,6 @@ public record DropoutSettings(double probability, double adapterProbability, lon
         this(probability, 0, seed);
     }
 
-    public boolean isNone() {
-        return probability == 0 && adapterProbability == 0;
-    }
-
     /**
      * Returns the dropouts of one microbatch in one step.
      *

@@ -1,7 +1,8 @@
 package dev.troupe.parallel;
 
 /**
- * One rank's place among the ranks with the same weights and other microbatches.
+ * One rank's place among the ranks of a stage with other microbatches and the same weights, except for experts that they
+ * divide.
  *
  * @param zero the state that they divide; none in a group of one
  * @param aside runs their exchanges in order, while the stage's thread computes; each blocks until the other members have

@@ -141,7 +141,7 @@ abstract class CheckedAttention extends CheckedMemory {
         return own;
     }
 
-    private static Tensor ownOrNull(CheckedTensor tensor) {
+    static Tensor ownOrNull(CheckedTensor tensor) {
         return tensor == null ? null : tensor.own();
     }
 }

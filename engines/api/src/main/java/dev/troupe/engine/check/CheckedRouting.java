@@ -26,7 +26,7 @@ abstract class CheckedRouting extends CheckedTokens {
         check.apart("scores", probabilities, in);
         check.apart("weights", out, in, probabilities);
         long begun = hook.begins(Kernel.ROUTE);
-        engine.route(router, in.own(), added == null ? null : added.own(), probabilities.own(), choice.own(),
+        engine.route(router, in.own(), ownOrNull(added), probabilities.own(), choice.own(),
                 out.own());
         hook.ended(Kernel.ROUTE, begun, probabilities);
     }
@@ -48,7 +48,7 @@ abstract class CheckedRouting extends CheckedTokens {
         }
         long begun = hook.begins(Kernel.ROUTE_BACKWARD);
         engine.routeBackward(router, probabilities.own(), choice.own(), dOut.own(),
-                further == null ? null : further.own(), dIn.own());
+                ownOrNull(further), dIn.own());
         hook.ended(Kernel.ROUTE_BACKWARD, begun, dIn);
     }
 
@@ -64,7 +64,7 @@ abstract class CheckedRouting extends CheckedTokens {
         check.apart("rows", sorted, choice, first);
         check.apart("places", place, choice, first, sorted);
         long begun = hook.begins(Kernel.ROUTING_TABLES);
-        engine.routingTables(choice.own(), position == null ? null : position.own(), first.own(), sorted.own(),
+        engine.routingTables(choice.own(), ownOrNull(position), first.own(), sorted.own(),
                 place.own());
         hook.ended(Kernel.ROUTING_TABLES, begun, first);
     }
@@ -95,7 +95,7 @@ abstract class CheckedRouting extends CheckedTokens {
             check.apart("y", out, factor);
         }
         long begun = hook.begins(Kernel.COMBINE_ROWS);
-        engine.combineRows(in.own(), place.own(), factor == null ? null : factor.own(), out.own());
+        engine.combineRows(in.own(), place.own(), ownOrNull(factor), out.own());
         hook.ended(Kernel.COMBINE_ROWS, begun, out);
     }
 

@@ -62,10 +62,11 @@ public record SigmoidRouter(boolean normalized, int groups, int keptGroups, doub
     /** Not 0 for an excluded expert: it would win over one with a negative bias. */
     private void excludeGroups(double[] preference) {
         int size = preference.length / groups;
+        double[] own = new double[size];
         double[] sums = new double[groups];
         int[] highest = new int[Math.min(HIGHEST_OF_GROUP, size)];
         for (int group = 0; group < groups; group++) {
-            double[] own = Arrays.copyOfRange(preference, group * size, (group + 1) * size);
+            System.arraycopy(preference, group * size, own, 0, size);
             Choice.highest(own, highest);
             for (int index : highest) {
                 sums[group] += own[index];

@@ -10,10 +10,6 @@ import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.simulator.StageCost;
 import dev.troupe.schedule.timeline.Span;
 import dev.troupe.schedule.timeline.Timeline;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -36,17 +32,8 @@ public final class OverheadTrial {
             throws InterruptedException {
         RunSpec measured = Comparison.measured(spec.with(Map.of("parallel.layout", Partition.UNIFORM,
                 "engine.threads", profile.setting().threads())), STEPS);
-        try {
-            Path directory = Files.createTempDirectory("troupe-profile-");
-            try {
-                TracedRun run = new SideBySide(List.of(measured), builtInCorpus, directory).run().getFirst();
-                return of(run.only(step -> step >= Comparison.WARM_UP_STEPS), profile);
-            } finally {
-                Files.deleteIfExists(directory);
-            }
-        } catch (IOException failure) {
-            throw new UncheckedIOException(failure);
-        }
+        TracedRun run = SideBySide.inTurns(List.of(measured), builtInCorpus).getFirst();
+        return of(run.only(step -> step >= Comparison.WARM_UP_STEPS), profile);
     }
 
     static StepOverheads of(TracedRun run, Profile profile) {

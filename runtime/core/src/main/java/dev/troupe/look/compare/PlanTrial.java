@@ -8,9 +8,6 @@ import dev.troupe.plan.prepare.OpenedRun;
 import dev.troupe.plan.prepare.PlannedRun;
 import dev.troupe.plan.prepare.RunRequest;
 import dev.troupe.plan.prepare.SizedRun;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -81,22 +78,9 @@ public final class PlanTrial {
      * @throws ComparisonException if a run fails
      */
     public List<Measured> run(List<PricedPlan> plans) throws InterruptedException {
-        List<TracedRun> runs = inTurns(plans.stream().map(this::measured).toList());
+        List<TracedRun> runs = SideBySide.inTurns(plans.stream().map(this::measured).toList(), builtInCorpus);
         return IntStream.range(0, plans.size()).mapToObj(index -> new Measured(plans.get(index), runs.get(index)
                 .seconds().subList(Comparison.WARM_UP_STEPS, Comparison.WARM_UP_STEPS + steps))).toList();
-    }
-
-    private List<TracedRun> inTurns(List<RunSpec> specs) throws InterruptedException {
-        try {
-            Path directory = Files.createTempDirectory("troupe-plan-");
-            try {
-                return new SideBySide(specs, builtInCorpus, directory).run();
-            } finally {
-                Files.deleteIfExists(directory);
-            }
-        } catch (IOException failure) {
-            throw new UncheckedIOException(failure);
-        }
     }
 
     private RunSpec measured(PricedPlan plan) {

@@ -46,6 +46,20 @@ final class SideBySide {
         this.turns = new Turns(specs.size(), Math.toIntExact(specs.getFirst().training().steps()));
     }
 
+    /** As {@link #run}, in a temporary directory. */
+    static List<TracedRun> inTurns(List<RunSpec> specs, byte[] builtInCorpus) throws InterruptedException {
+        try {
+            Path directory = Files.createTempDirectory("troupe-compare-");
+            try {
+                return new SideBySide(specs, builtInCorpus, directory).run();
+            } finally {
+                Files.deleteIfExists(directory);
+            }
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+
     /**
      * Runs all from their first step to their last.
      *

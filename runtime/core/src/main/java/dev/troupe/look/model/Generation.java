@@ -168,13 +168,13 @@ public final class Generation implements AutoCloseable {
      */
     public static void requireRoom(int prompt, int count, int context) {
         if (prompt >= context) {
-            throw new UsageException("the prompt has " + prompt + " tokens, but the model has positions for "
+            throw new UsageException("the prompt has " + prompt + " tokens, but the context has room for "
                     + context + ", of which the text needs one at least: shorten the prompt");
         }
         long longest = (long) prompt + count;
         if (longest > context) {
             throw new UsageException("the prompt of " + prompt + " tokens and " + count + " more are " + longest
-                    + ", but the model has positions for " + context + ": ask for " + (context - prompt)
+                    + ", but the context has room for " + context + ": ask for " + (context - prompt)
                     + " or fewer, or shorten the prompt");
         }
     }

@@ -53,7 +53,7 @@ public final class GenerationQueue implements AutoCloseable {
      * @param ended texts that were written, cancelled or failed
      * @param refused submissions for which the queue had no room
      * @param promptTokens tokens of the prompts that were read
-     * @param tokens tokens that were written
+     * @param tokens tokens of texts that have ended
      */
     public record Counts(int active, int waiting, long ended, long refused, long promptTokens, long tokens) {
     }
@@ -106,6 +106,10 @@ public final class GenerationQueue implements AutoCloseable {
      * @throws InterruptedException if this thread was interrupted; the text is cancelled
      */
     public WrittenAnswer write(TextRequest request, Consumer<String> shown) throws InterruptedException {
+        if (Thread.currentThread() == thread) {
+            throw new IllegalStateException("a receiver of pieces must not wait for another text: it is called by the"
+                    + " thread that writes all texts; write the next one from another thread");
+        }
         CompletableFuture<WrittenAnswer> answer = new CompletableFuture<>();
         Submission submission = new Submission(request, new Collector(shown, answer));
         submit(List.of(submission));
@@ -181,7 +185,6 @@ public final class GenerationQueue implements AutoCloseable {
     /** Fills free slots, and waits for a text if none is in a slot; returns false after the last one of a closed queue. */
     private boolean admit() {
         List<Submission> cancelled = new ArrayList<>();
-        List<Submission> begun = new ArrayList<>();
         boolean continues;
         synchronized (this) {
             while (active.isEmpty() && waiting.isEmpty() && !isClosing) {
@@ -192,15 +195,19 @@ public final class GenerationQueue implements AutoCloseable {
                 }
             }
             waiting.removeIf(text -> (text.isCancelled() || isCancelling) && cancelled.add(text));
-            while (active.size() + begun.size() < slots && !waiting.isEmpty()) {
-                begun.add(waiting.poll());
-            }
-            continues = !active.isEmpty() || !begun.isEmpty() || !isClosing;
+            continues = !active.isEmpty() || !waiting.isEmpty() || !isClosing;
         }
         cancelled.forEach(text -> deliver(text, () -> text.listener().end(new TextEnd(TextEnd.Reason.CANCELLED, "", 0)),
                 0));
-        begun.forEach(this::begin);
+        for (Submission next = nextToBegin(); next != null; next = nextToBegin()) {
+            begin(next);
+        }
         return continues;
+    }
+
+    /** Returns the first text that waits if a slot is free, else null. */
+    private synchronized Submission nextToBegin() {
+        return active.size() < slots ? waiting.poll() : null;
     }
 
     private void begin(Submission submission) {
@@ -311,14 +318,17 @@ public final class GenerationQueue implements AutoCloseable {
         return thread.join(limit);
     }
 
+    /** Takes no text any more, and cancels those that it has; does not wait. */
+    public synchronized void cancel() {
+        isClosing = true;
+        isCancelling = true;
+        notifyAll();
+    }
+
     /** Cancels all texts, and waits until the memory of the engine is released: the time of one token, or of a prompt. */
     @Override
     public void close() {
-        synchronized (this) {
-            isClosing = true;
-            isCancelling = true;
-            notifyAll();
-        }
+        cancel();
         try {
             if (!thread.join(LONGEST_PROMPT)) {
                 LOG.warn("the model has read a prompt for {} s; its memory is released afterwards",

@@ -6,8 +6,8 @@ import java.util.List;
 
 /**
  * The text of tokens that arrive one by one, in pieces that can be shown at once. A piece never splits a character, and no
- * piece has a stop string or the beginning of one that may still become whole: these are held back. All pieces together are
- * the text of all tokens, up to the first stop string.
+ * piece has a stop text or the beginning of one that may still become whole: these are held back. All pieces together are
+ * the text of all tokens, up to the first stop text.
  *
  * <p>Thread rule: one thread at a time.
  */
@@ -17,8 +17,12 @@ final class WrittenText {
 
     private final Tokenizer tokenizer;
     private final List<String> stops;
-    private int[] tokens = new int[16];
-    private int count;
+    private final StringBuilder text = new StringBuilder();
+    /** The tokens after {@link #settled}. */
+    private int[] open = new int[16];
+    private int openCount;
+    /** The length of the text that no later token changes: it ends with a whole character. */
+    private int settled;
     private int shown;
     private boolean isStopped;
 
@@ -29,47 +33,49 @@ final class WrittenText {
         this.tokenizer = tokenizer;
         this.stops = List.copyOf(stops);
         if (stops.contains("")) {
-            throw new IllegalArgumentException("a stop string needs at least 1 character, but found none");
+            throw new IllegalArgumentException("a stop text needs at least 1 character, but found none");
         }
     }
 
     /** Adds a token and returns the text that can be shown now; may be empty. */
     String add(int token) {
-        if (count == tokens.length) {
-            tokens = Arrays.copyOf(tokens, 2 * count);
+        if (openCount == open.length) {
+            open = Arrays.copyOf(open, 2 * openCount);
         }
-        tokens[count++] = token;
-        String text = tokenizer.decode(Arrays.copyOf(tokens, count));
-        int whole = text.length() - (!text.isEmpty() && text.charAt(text.length() - 1) == INCOMPLETE ? 1 : 0);
-        return show(text.substring(0, whole), true);
+        open[openCount++] = token;
+        text.replace(settled, text.length(), tokenizer.decode(Arrays.copyOf(open, openCount)));
+        if (!text.isEmpty() && text.charAt(text.length() - 1) == INCOMPLETE) {
+            return show(text.length() - 1, true);
+        }
+        settled = text.length();
+        openCount = 0;
+        return show(settled, true);
     }
 
     /** Returns the text that was held back, after the last token. */
     String rest() {
-        String text = tokenizer.decode(Arrays.copyOf(tokens, count));
-        return show(text, false);
+        return show(text.length(), false);
     }
 
-    /** Returns whether a stop string has ended the text. */
+    /** Returns whether a stop text has ended the text. */
     boolean isStopped() {
         return isStopped;
     }
 
-    /** Returns the rest of a text, without what may be the beginning of a stop string if more may follow. */
-    private String show(String text, boolean mayContinue) {
+    /** Returns the rest of the text up to a length, without what may be the beginning of a stop text if more may follow. */
+    private String show(int length, boolean mayContinue) {
         if (isStopped) {
             return "";
         }
-        int stop = stops.stream().mapToInt(one -> text.indexOf(one, shown)).filter(place -> place >= 0).min()
-                .orElse(-1);
+        String hidden = text.substring(shown, length);
+        int stop = stops.stream().mapToInt(hidden::indexOf).filter(place -> place >= 0).min().orElse(-1);
         isStopped = stop >= 0;
-        int end = isStopped ? stop : text.length() - (mayContinue ? begun(text.substring(shown)) : 0);
-        String piece = text.substring(shown, end);
-        shown = end;
-        return piece;
+        int end = isStopped ? stop : hidden.length() - (mayContinue ? begun(hidden) : 0);
+        shown += end;
+        return hidden.substring(0, end);
     }
 
-    /** Returns the length of the longest end of a text with which a stop string begins. */
+    /** Returns the length of the longest end of a text with which a stop text begins. */
     private int begun(String text) {
         int longest = 0;
         for (String stop : stops) {

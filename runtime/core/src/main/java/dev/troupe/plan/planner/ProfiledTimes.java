@@ -66,7 +66,8 @@ public record ProfiledTimes(Profile profile) implements StageTimes {
                     ? cost.backwardWeightNanos()
                     : Math.max(0, cost.fullBackwardNanos() - cost.backwardInputNanos()));
         }).toList();
-        return Map.of("engine.kind", "emulated", "engine.emulated.device-flops", 0,
+        return Map.of("engine.kind", "emulated", "engine.emulated.speed", 1,
+                "engine.emulated.device-flops", 0,
                 "engine.emulated.forward", times(stages, Kind.FORWARD),
                 "engine.emulated.backward-input", times(stages, Kind.BACKWARD_INPUT),
                 "engine.emulated.backward-weight", weights,

@@ -79,7 +79,8 @@ public interface StageTimes {
 
             @Override
             public Map<String, Object> emulation(TrainingPlan plan) {
-                return Map.of("engine.kind", "emulated", "engine.emulated.device-flops", deviceFlops);
+                return Map.of("engine.kind", "emulated", "engine.emulated.speed", 1,
+                        "engine.emulated.device-flops", deviceFlops);
             }
 
             @Override

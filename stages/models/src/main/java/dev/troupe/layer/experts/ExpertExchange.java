@@ -9,6 +9,7 @@ import dev.troupe.layer.TensorPool;
 import dev.troupe.parallel.TensorGroup;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.function.IntUnaryOperator;
 import java.util.stream.IntStream;
 
 /**
@@ -132,7 +133,7 @@ final class ExpertExchange {
             int[] sortedRowOf = new int[Math.toIntExact(places.shape().elementCount())];
             engine.copyToHost(places, 0, MemorySegment.ofArray(sortedRowOf));
             Tensor sorted = pool.takeFloats(sortedNumbers, sortedNumbers.lengthOf(sortedRowOf.length));
-            sort(weights, sortedRowOf, sorted);
+            move(weights, choice -> choice, sorted, choice -> sortedRowOf[choice], sortedRowOf.length);
             Tensor ofRows = pool.takeFloats(rowNumbers, shape);
             toExperts(sorted, ofRows);
             Tensor identity = pool.take(DataType.INT32, rowNumbers, shape);
@@ -144,28 +145,20 @@ final class ExpertExchange {
             pool.give(ofRows);
             toOrigins(dOfRows, sorted);
             pool.give(dOfRows);
-            unsort(sorted, sortedRowOf, dWeights);
+            move(sorted, choice -> sortedRowOf[choice], dWeights, choice -> choice, sortedRowOf.length);
             pool.give(sorted);
         }
 
-        private void sort(Tensor numbers, int[] sortedRowOf, Tensor sorted) {
-            int bytes = numbers.dataType().elementBytes();
-            MemorySegment from = onHost(numbers);
-            MemorySegment to = MemorySegment.ofArray(new byte[Math.toIntExact(sorted.byteCount())]);
-            for (int choice = 0; choice < sortedRowOf.length; choice++) {
-                MemorySegment.copy(from, (long) choice * bytes, to, (long) sortedRowOf[choice] * bytes, bytes);
+        /** Copies the numbers of choices from some places to others. */
+        private void move(Tensor from, IntUnaryOperator placeIn, Tensor to, IntUnaryOperator placeOut, int choices) {
+            int bytes = from.dataType().elementBytes();
+            MemorySegment source = onHost(from);
+            MemorySegment target = MemorySegment.ofArray(new byte[Math.toIntExact(to.byteCount())]);
+            for (int choice = 0; choice < choices; choice++) {
+                MemorySegment.copy(source, (long) placeIn.applyAsInt(choice) * bytes, target,
+                        (long) placeOut.applyAsInt(choice) * bytes, bytes);
             }
-            engine.copyFromHost(to, sorted, 0);
-        }
-
-        private void unsort(Tensor sorted, int[] sortedRowOf, Tensor numbers) {
-            int bytes = numbers.dataType().elementBytes();
-            MemorySegment from = onHost(sorted);
-            MemorySegment to = MemorySegment.ofArray(new byte[Math.toIntExact(numbers.byteCount())]);
-            for (int choice = 0; choice < sortedRowOf.length; choice++) {
-                MemorySegment.copy(from, (long) sortedRowOf[choice] * bytes, to, (long) choice * bytes, bytes);
-            }
-            engine.copyFromHost(to, numbers, 0);
+            engine.copyFromHost(target, to, 0);
         }
 
         private MemorySegment onHost(Tensor tensor) {

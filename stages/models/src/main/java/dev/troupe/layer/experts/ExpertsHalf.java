@@ -24,7 +24,7 @@ import java.util.stream.Stream;
  * has a capacity: then a forward that is trained places choices as GShard does. Shared experts, if there are any, are one
  * more gated MLP for every row (Dai et al. 2024, DeepSeekMoE).
  *
- * <p>N = B T rows, E experts, k choices of a row, R = N k, C hidden size, I inner width of an expert: x and y [N x C], the
+ * <p>N = B T rows, E experts, k choices of a row, C hidden size, I inner width of an expert: x and y [N x C], the
  * router's matrix [E x C], Wgate and Wup [I x C], Wdown [C x I]. Each of the t ranks of a group has the whole router, and of
  * every expert I/t rows of the first two and I/t columns of Wdown. So all ranks make the same choices, each computes a part
  * of the gradient for the weights w, and the router's gradient is the sum of their parts.

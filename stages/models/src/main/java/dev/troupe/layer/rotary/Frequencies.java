@@ -35,11 +35,6 @@ public record Frequencies(int headSize, int turned, double base, Optional<Scalin
         }
     }
 
-    /** Creates frequencies of heads that turn whole. */
-    public Frequencies(int headSize, double base, Optional<Scaling> scaling) {
-        this(headSize, headSize, base, scaling);
-    }
-
     /** Returns the angle of each pair, in radians a place, [d/2]. */
     public double[] perPlace() {
         double[] f = new double[turned / 2];

@@ -9,7 +9,6 @@ import dev.troupe.model.rotary.ExpertNames;
 import dev.troupe.model.rotary.Experts;
 import dev.troupe.model.spec.ExpertTraining;
 import dev.troupe.model.spec.Section;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;

@@ -1,2 +1,2 @@
-/** The family of GLM-4.5: what it has under its own names. May import {@code dev.troupe.model} and its parts. */
+/** GLM-4.5 (GLM-4.5 Team 2025). */
 package dev.troupe.model.glm4moe;

@@ -123,7 +123,8 @@ final class RotaryGguf {
     /** Returns the divisor of each frequency without scaling. */
     private List<Float> factors() {
         double[] scaled = model.frequencies().perPlace();
-        double[] plain = new Frequencies(model.headSize(), model.frequencies().base(), Optional.empty()).perPlace();
+        double[] plain = new Frequencies(model.headSize(), model.frequencies().turned(),
+                model.frequencies().base(), Optional.empty()).perPlace();
         List<Float> factors = new ArrayList<>();
         for (int i = 0; i < plain.length; i++) {
             factors.add((float) (plain[i] / scaled[i]));

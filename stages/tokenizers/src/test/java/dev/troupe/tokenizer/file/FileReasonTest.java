@@ -27,7 +27,7 @@ class FileReasonTest {
         assertReason("it is no directory", () -> Files.list(file).close());
         assertReason("Not a directory", () -> Files.createFile(file.resolve("below")));
         assertReason("Is a directory", () -> Files.writeString(directory, "y"));
-        assertEquals("permission denied", FileReason.of(new AccessDeniedException("/root/file")));
+        assertEquals("permission denied", FileReason.of(new AccessDeniedException("/a/file")));
         assertEquals("the file system refused it", FileReason.of(new FileSystemException("/a/file")));
         assertEquals("Read-only file system",
                 FileReason.of(new UncheckedIOException(new FileSystemException("/a", null, "Read-only file system"))));

@@ -49,8 +49,10 @@ public final class Rotary {
             long to = y.target((long) row * columns, scratch);
             for (int head = 0; head < columns; head += headSize) {
                 turnHead(from + 4L * head, to + 4L * head, 4L * place * half);
-                long rest = 4L * (head + 2 * half);
-                Elements.copy(from + rest, to + rest, headSize - 2 * half);
+                if (from != to) {
+                    long rest = 4L * (head + 2 * half);
+                    Elements.copy(from + rest, to + rest, headSize - 2 * half);
+                }
             }
             y.written((long) row * columns, columns, to);
         }

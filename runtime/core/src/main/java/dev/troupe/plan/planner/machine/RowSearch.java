@@ -14,12 +14,12 @@ import dev.troupe.schedule.search.Candidate;
 import dev.troupe.schedule.search.MarkovChain;
 import dev.troupe.schedule.search.PlanningProblem;
 import dev.troupe.schedule.search.ScheduleSearch;
+import dev.troupe.tokenizer.file.FileReason;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
-import java.util.stream.IntStream;
 
 /**
  * The search for rows of a grid, which start from the best plan of a planner and become a CSV file. Each is tried with the
@@ -43,7 +43,7 @@ public record RowSearch(Planner planner, Rule rule, Path rows) {
     }
 
     /**
-     * Returns the best plan that was found; empty if none is shorter than the start, and then there is no file.
+     * Returns the best plan that was found; empty if none is shorter than the start; the file is then as before.
      *
      * @param start a plan with one step after the other
      */
@@ -58,9 +58,9 @@ public record RowSearch(Planner planner, Rule rule, Path rows) {
         Borders borders = new Borders(start.plan().partition().stages().stream().map(LayerRange::size).toList());
         Candidate known = new Candidate(Schedules.named(choice.schedule()).plan(ranks, choice.virtualStages(),
                 microbatches), borders);
-        long held = IntStream.range(0, ranks).mapToLong(rank -> free.bytes(rank, known)).max().orElseThrow();
+        long held = free.mostBytes(known);
         Optional<PricedPlan> best = Optional.empty();
-        String text = "";
+        Optional<String> text = before();
         for (double budget : BUDGETS) {
             PlanningProblem problem = free.withMemory(Math.round(budget * held));
             Candidate found = switch (rule) {
@@ -68,7 +68,7 @@ public record RowSearch(Planner planner, Rule rule, Path rows) {
                 case WALK -> new MarkovChain(problem, PROPOSALS, SEED).from(known).best()
                         .with(known.machines());
             };
-            write(found.plan().toCsv());
+            write(Optional.of(found.plan().toCsv()));
             Plan lowered = new AddTransfers().apply(found.plan());
             int credits = ScheduleSearch.leastCredits(lowered, problem.costs(found), problem.stepNanos(found));
             Optional<PricedPlan> priced = planner.priced(new PlanChoice(choice.grid(), rows.toString(),
@@ -78,24 +78,38 @@ public record RowSearch(Planner planner, Rule rule, Path rows) {
             if (priced.isPresent()
                     && priced.get().stepNanos() < best.map(PricedPlan::stepNanos).orElse(start.stepNanos())) {
                 best = priced;
-                text = found.plan().toCsv();
+                text = Optional.of(found.plan().toCsv());
             }
         }
         write(text);
         return best;
     }
 
-    /** Writes the rows; no text removes the file. */
-    private void write(String text) {
+    /** Returns what the file had; it stays if no shorter rows are found. */
+    private Optional<String> before() {
+        try {
+            return Files.exists(rows) ? Optional.of(Files.readString(rows)) : Optional.empty();
+        } catch (IOException failure) {
+            throw unwritable(failure);
+        }
+    }
+
+    /** Writes the rows; none removes the file. */
+    private void write(Optional<String> text) {
         try {
             if (text.isEmpty()) {
                 Files.deleteIfExists(rows);
             } else {
-                Files.writeString(rows, text);
+                Files.createDirectories(rows.toAbsolutePath().getParent());
+                Files.writeString(rows, text.get());
             }
         } catch (IOException failure) {
-            throw new UsageException("the rows cannot be written to " + rows + " (" + failure
-                    + "): choose another --out", failure);
+            throw unwritable(failure);
         }
+    }
+
+    private UsageException unwritable(IOException failure) {
+        return new UsageException("the rows cannot be written to " + rows + " (" + FileReason.of(failure)
+                + "): choose another --out", failure);
     }
 }

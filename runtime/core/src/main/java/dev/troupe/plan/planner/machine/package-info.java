@@ -1,2 +1,2 @@
-/** The machines of a plan: their figures by profiles, and the order in which ranks fill them. */
+/** The searches around a planner: figures of machines by profiles, the order in which ranks fill machines, and rows. */
 package dev.troupe.plan.planner.machine;
