@@ -14,6 +14,7 @@ import dev.troupe.look.model.GenerationQueue;
 import dev.troupe.run.cluster.tls.Certificates;
 import dev.troupe.serve.ApiServer;
 import java.io.BufferedReader;
+import java.io.IOException;
 import java.io.InputStreamReader;
 import java.net.InetSocketAddress;
 import java.net.Socket;
@@ -224,7 +225,7 @@ class ServeTest {
             {"model": "small", "prompt": "a", "max_tokens": 60}        | 400 | more are 61
             {"model": "small", "prompt": "a", "echo": true}            | 400 | echo is not supported
             {"model": "small", "prompt": "a", "logit_bias": {"1": 1}}  | 400 | logit_bias is not supported
-            {"model": "small", "prompt": "a", "n": 65}                 | 429 | room for 64 texts
+            {"model": "small", "prompt": "a", "n": 65}                 | 400 | at most 64 texts, for which
             """)
     void shouldRefuseWithTheErrorObjectOfOpenAi(String body, int status, String part) throws Exception {
         requireError(post("/v1/completions", body), status, part);
@@ -243,9 +244,6 @@ class ServeTest {
         assertEquals("context_length_exceeded",
                 requireError(post("/v1/completions", completion("").put("prompt", "To be ".repeat(60)).toString()), 400,
                         "shorten the prompt").get("code").asText());
-        HttpResponse<String> full = post("/v1/completions", completion(", \"n\": 65").toString());
-        assertEquals("queue_full", requireError(full, 429, "send it again later").get("code").asText());
-        assertEquals("1", full.headers().firstValue("Retry-After").orElseThrow());
         assertEquals("model_not_found", requireError(get("/v1/models/large"), 404, "large").get("code").asText());
         requireError(post("/v1/chat/completions", "{\"model\": \"small\", \"messages\": []}"), 400,
                 "at least one message");
@@ -274,22 +272,46 @@ class ServeTest {
     }
 
     @Test
-    void shouldEndTheTextsOfAReaderThatDisconnects() throws Exception {
+    void shouldRefuseARequestForWhichTheQueueHasNoRoomNow() throws Exception {
         byte[] body = completion(", \"n\": 64, \"stream\": true").put("max_tokens", 50).toString().getBytes(UTF_8);
-        long before = queue.counts().tokens();
-        try (Socket socket = new Socket("127.0.0.1", server.address().getPort())) {
-            socket.getOutputStream().write(("POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type:"
-                    + " application/json\r\nContent-Length: " + body.length + "\r\n\r\n").getBytes(UTF_8));
-            socket.getOutputStream().write(body);
-            BufferedReader lines = new BufferedReader(new InputStreamReader(socket.getInputStream(), UTF_8));
-            for (String line = lines.readLine(); !line.startsWith("data: "); line = lines.readLine()) {
-                assertFalse(line.contains("error"), line);
-            }
+        try (Socket socket = begun(body)) {
+            HttpResponse<String> full = post("/v1/completions", completion(", \"n\": 64").toString());
+            assertEquals("queue_full", requireError(full, 429, "send it again later").get("code").asText());
+            assertEquals("1", full.headers().firstValue("Retry-After").orElseThrow());
             socket.setSoLinger(true, 0);
         }
+        awaitRoom();
+        requireError(post("/v1/completions", completion(", \"n\": 22").set("prompt",
+                JSON.createArrayNode().add("a").add("b").add("c")).toString()), 400, "but asks for 66");
+    }
+
+    /** Sends a request for a stream, and waits for its first event. */
+    private static Socket begun(byte[] body) throws IOException {
+        Socket socket = new Socket("127.0.0.1", server.address().getPort());
+        socket.getOutputStream().write(("POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type:"
+                + " application/json\r\nContent-Length: " + body.length + "\r\n\r\n").getBytes(UTF_8));
+        socket.getOutputStream().write(body);
+        BufferedReader lines = new BufferedReader(new InputStreamReader(socket.getInputStream(), UTF_8));
+        for (String line = lines.readLine(); !line.startsWith("data: "); line = lines.readLine()) {
+            assertFalse(line.contains("error"), line);
+        }
+        return socket;
+    }
+
+    private static void awaitRoom() {
         while (queue.counts().active() + queue.counts().waiting() > 0) {
             Thread.onSpinWait(); // bounded by the timeout of the test
         }
+    }
+
+    @Test
+    void shouldEndTheTextsOfAReaderThatDisconnects() throws Exception {
+        byte[] body = completion(", \"n\": 64, \"stream\": true").put("max_tokens", 50).toString().getBytes(UTF_8);
+        long before = queue.counts().tokens();
+        try (Socket socket = begun(body)) {
+            socket.setSoLinger(true, 0);
+        }
+        awaitRoom();
         assertTrue(queue.counts().tokens() - before < 64 * 50, "all texts were written to the end");
         answer("/v1/completions", completion(""));
     }

@@ -4,8 +4,6 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
-import com.sun.net.httpserver.HttpsConfigurator;
-import com.sun.net.httpserver.HttpsServer;
 import dev.troupe.look.model.Generation;
 import dev.troupe.look.model.GenerationQueue;
 import dev.troupe.look.model.QueueFullException;
@@ -18,7 +16,6 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -43,10 +40,6 @@ public final class ApiServer implements AutoCloseable {
     private static final int OK = 200;
     private static final int MOST_BODY_BYTES = 4 << 20;
     private static final Duration LONGEST_WRITE = Duration.ofSeconds(30);
-
-    static {
-        PageServer.limitRequests();
-    }
 
     /**
      * The place of a server and who may ask it.
@@ -85,13 +78,7 @@ public final class ApiServer implements AutoCloseable {
     public static ApiServer open(Settings settings, Generation generation, GenerationQueue queue, int context) {
         HttpServer server;
         try {
-            if (settings.tls().isPresent()) {
-                HttpsServer secure = HttpsServer.create(settings.address(), 0);
-                secure.setHttpsConfigurator(new HttpsConfigurator(settings.tls().get()));
-                server = secure;
-            } else {
-                server = HttpServer.create(settings.address(), 0);
-            }
+            server = PageServer.bound(settings.address(), settings.tls());
         } catch (IOException taken) {
             throw new UsageException("cannot serve on " + settings.address() + " (" + taken.getMessage()
                     + "); see that nothing else has the port, or choose another with --port", taken);
@@ -153,8 +140,7 @@ public final class ApiServer implements AutoCloseable {
             }
             return;
         }
-        String host = exchange.getRequestHeaders().getFirst("Host");
-        if (host == null || !PageServer.LOOPBACK.contains(host.replaceFirst(":\\d+$", "").toLowerCase(Locale.ROOT))) {
+        if (!PageServer.LOOPBACK.contains(PageServer.host(exchange))) {
             throw ApiException.refused(ApiException.FORBIDDEN, null,
                     "this server is for this machine alone: address it as " + address());
         }
@@ -229,7 +215,7 @@ public final class ApiServer implements AutoCloseable {
             throw ApiException.wrong("model", "model is missing; there is \"" + settings.model() + "\"");
         }
         requireModel(name);
-        CompletionRequest request = CompletionRequest.of(body, isChat, generation, context);
+        CompletionRequest request = CompletionRequest.of(body, isChat, generation, context, queue.capacity());
         try (AnswerFeed feed = new AnswerFeed(request.texts())) {
             submit(feed);
             Delivery delivery = new Delivery(request,

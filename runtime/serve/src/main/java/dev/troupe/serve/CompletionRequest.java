@@ -26,8 +26,6 @@ record CompletionRequest(boolean isChat, List<TextRequest> texts, int promptToke
         boolean countsUsage) {
     private static final int MOST_ANSWERS = 128;
     private static final int MOST_LIKELY = 20;
-    /** More than a queue of the most slots and places can hold. */
-    private static final int MOST_TEXTS = 1 << 17;
     private static final int MOST_STOPS = 16;
     /** OpenAI's default for completions; a chat has the rest of the context. */
     private static final int USUAL_TOKENS = 16;
@@ -40,9 +38,11 @@ record CompletionRequest(boolean isChat, List<TextRequest> texts, int promptToke
      * Reads a request.
      *
      * @param context the most tokens of a prompt and its text together
+     * @param capacity the most texts of a request
      * @throws ApiException if it is wrong
      */
-    static CompletionRequest of(Body body, boolean isChat, Generation generation, int context) {
+    static CompletionRequest of(Body body, boolean isChat, Generation generation, int context,
+            int capacity) {
         UNSUPPORTED.forEach((name, instead) -> body.refuse(name, CompletionRequest::isNothing, instead));
         body.refuse("response_format", format -> format.path("type").asText().equals("text"), "only text is written");
         body.refuse("echo", echo -> echo.isBoolean() && !echo.booleanValue(), "the prompt is not repeated");
@@ -62,8 +62,9 @@ record CompletionRequest(boolean isChat, List<TextRequest> texts, int promptToke
                 body.oneOrMore("stop_token_ids", JsonNode::isInt, "a token", JsonNode::intValue));
         int likeliest = likeliest(body, isChat);
         int answers = body.whole("n", 1, MOST_ANSWERS).orElse(1);
-        if ((long) prompts.size() * answers > MOST_TEXTS) {
-            throw ApiException.wrong(null, "a request must ask for at most " + MOST_TEXTS + " texts, but asks for "
+        if ((long) prompts.size() * answers > capacity) {
+            throw ApiException.wrong(answers > capacity ? "n" : null, "a request must ask for at most " + capacity
+                    + " texts, for which this server has slots and places in its queue, but asks for "
                     + (long) prompts.size() * answers);
         }
         List<TextRequest> texts = new ArrayList<>();

@@ -9,8 +9,8 @@ import dev.troupe.serve.AnswerFeed.News;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -44,36 +44,22 @@ final class Delivery {
      */
     ObjectNode whole() throws InterruptedException {
         int count = request.texts().size();
-        List<StringBuilder> texts = new ArrayList<>();
-        List<List<TextPiece>> pieces = new ArrayList<>();
-        List<TextEnd> ends = new ArrayList<>();
-        for (int index = 0; index < count; index++) {
-            texts.add(new StringBuilder());
-            pieces.add(new ArrayList<>());
-            ends.add(null);
-        }
+        List<WrittenAnswer.Builder> texts = Stream.generate(WrittenAnswer.Builder::new).limit(count).toList();
+        WrittenAnswer[] answers = new WrittenAnswer[count];
         for (int ended = 0; ended < count;) {
             switch (feed.next(SILENCE).orElse(null)) {
                 case null -> {
                 }
-                case News.Piece(int index, TextPiece piece) -> {
-                    texts.get(index).append(piece.text());
-                    pieces.get(index).add(piece);
-                }
+                case News.Piece(int index, TextPiece piece) -> texts.get(index).add(piece);
                 case News.End(int index, TextEnd end) -> {
                     requireOwnEnd(end);
                     ended++;
-                    texts.get(index).append(end.rest());
-                    ends.set(index, end);
+                    answers[index] = texts.get(index).end(end);
                 }
                 case News.Failed(int _, RuntimeException failure) -> throw refusal(failure);
             }
         }
-        List<WrittenAnswer> answers = new ArrayList<>();
-        for (int index = 0; index < count; index++) {
-            answers.add(new WrittenAnswer(texts.get(index).toString(), pieces.get(index), ends.get(index)));
-        }
-        return writer.whole(answers, request.promptTokens());
+        return writer.whole(List.of(answers), request.promptTokens());
     }
 
     /**

@@ -79,14 +79,24 @@ public final class GenerationQueue implements AutoCloseable {
         this.thread = Thread.ofPlatform().daemon().name("generation").start(this::run);
     }
 
+    /** Returns the most texts that one submission may have. */
+    public int capacity() {
+        return slots + most;
+    }
+
     /**
      * Adds texts, all of them or none.
      *
      * @throws QueueFullException if there is no room for all of them, or the queue is closed
+     * @throws IllegalArgumentException if there are more than {@link #capacity}, for which there is never room
      */
     public synchronized void submit(List<Submission> texts) {
         if (isClosing) {
             throw new QueueFullException("no text is taken any more: the model is being closed", true);
+        }
+        if (texts.size() > capacity()) {
+            throw new IllegalArgumentException("a submission must have at most " + capacity() + " texts, but has "
+                    + texts.size());
         }
         int free = slots - active.size() + most - waiting.size();
         if (texts.size() > free) {
@@ -128,8 +138,7 @@ public final class GenerationQueue implements AutoCloseable {
     private static final class Collector implements TextListener {
         private final Consumer<String> shown;
         private final CompletableFuture<WrittenAnswer> answer;
-        private final StringBuilder text = new StringBuilder();
-        private final List<TextPiece> pieces = new ArrayList<>();
+        private final WrittenAnswer.Builder written = new WrittenAnswer.Builder();
 
         Collector(Consumer<String> shown, CompletableFuture<WrittenAnswer> answer) {
             this.shown = shown;
@@ -138,19 +147,18 @@ public final class GenerationQueue implements AutoCloseable {
 
         @Override
         public void piece(TextPiece piece) {
-            pieces.add(piece);
+            written.add(piece);
             show(piece.text());
         }
 
         @Override
         public void end(TextEnd end) {
             show(end.rest());
-            answer.complete(new WrittenAnswer(text.toString(), List.copyOf(pieces), end));
+            answer.complete(written.end(end));
         }
 
         private void show(String piece) {
             if (!piece.isEmpty()) {
-                text.append(piece);
                 shown.accept(piece);
             }
         }

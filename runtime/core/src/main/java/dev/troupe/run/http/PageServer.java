@@ -54,10 +54,6 @@ public final class PageServer implements AutoCloseable {
     /** The interval at which a listener is served. */
     private static final long LOOK_EVERY_NANOS = 200_000_000;
 
-    static {
-        limitRequests();
-    }
-
     private final HttpServer server;
     private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
     private final Semaphore listeners = new Semaphore(MOST_LISTENERS);
@@ -65,8 +61,23 @@ public final class PageServer implements AutoCloseable {
     private final Routes routes;
     private volatile boolean isClosed;
 
-    /** Limits the requests of all servers of this process, before the first is created. */
-    public static void limitRequests() {
+    /**
+     * Returns a server that has an address, and limits the requests of all servers of this process.
+     *
+     * @param tls present for HTTPS
+     * @throws IOException if the address is taken
+     */
+    public static HttpServer bound(InetSocketAddress address, Optional<SSLContext> tls) throws IOException {
+        limitRequests();
+        if (tls.isEmpty()) {
+            return HttpServer.create(address, 0);
+        }
+        HttpsServer server = HttpsServer.create(address, 0);
+        server.setHttpsConfigurator(new HttpsConfigurator(tls.get()));
+        return server;
+    }
+
+    private static void limitRequests() {
         // The JDK's server has no limits of its own: callers that send a request byte by byte would hold threads and file
         // descriptors, which the run needs for its checkpoints, for ever. A program's own limits remain.
         System.getProperties().putIfAbsent("jdk.httpserver.maxConnections", "256");
@@ -89,7 +100,7 @@ public final class PageServer implements AutoCloseable {
     public static PageServer open(int port, String key, Routes routes) {
         try {
             InetSocketAddress address = new InetSocketAddress(InetAddress.getByName("127.0.0.1"), port);
-            HttpServer server = HttpServer.create(address, 0);
+            HttpServer server = bound(address, Optional.empty());
             String own = "http://127.0.0.1:" + server.getAddress().getPort() + "/";
             return start(server, (host, _) -> LOOPBACK.contains(host)
                     ? Optional.empty()
@@ -108,12 +119,7 @@ public final class PageServer implements AutoCloseable {
      */
     public static PageServer open(InetSocketAddress address, Optional<SSLContext> tls, Guard guard, Routes routes)
             throws IOException {
-        if (tls.isEmpty()) {
-            return start(HttpServer.create(address, 0), guard, routes);
-        }
-        HttpsServer server = HttpsServer.create(address, 0);
-        server.setHttpsConfigurator(new HttpsConfigurator(tls.get()));
-        return start(server, guard, routes);
+        return start(bound(address, tls), guard, routes);
     }
 
     private static PageServer start(HttpServer server, Guard guard, Routes routes) {
@@ -149,7 +155,8 @@ public final class PageServer implements AutoCloseable {
         }
     }
 
-    private static String host(HttpExchange exchange) {
+    /** Returns the name under which a request addresses its server, in lower case and without the port. */
+    public static String host(HttpExchange exchange) {
         String host = exchange.getRequestHeaders().getFirst("Host");
         return host == null ? "" : host.replaceFirst(":\\d+$", "").toLowerCase(Locale.ROOT);
     }
