@@ -17,7 +17,7 @@ import org.springframework.boot.context.event.ApplicationReadyEvent;
 import org.springframework.context.event.EventListener;
 import org.springframework.stereotype.Component;
 
-/** An application that trains while it runs, and stops the run with a checkpoint when it is told to end. */
+/** An application that trains while it runs, and stops the run with a checkpoint when it ends. */
 @SpringBootApplication
 public class Application {
     public static void main(String[] arguments) {

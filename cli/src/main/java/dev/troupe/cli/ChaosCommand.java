@@ -37,8 +37,9 @@ import picocli.CommandLine.Option;
                 "", "Faults in CONFIG are injected too. A fault is: kind [stage=2] [rank=0] [step=5] [microbatch=3]",
                 "[at=F|I|W|B|send|receive|reduce|optimizer|commit|checkpoint] [factor=4]",
                 "[seconds=1] [probability=0.1] [seed=1] [times=1]; docs/faults.md has the kinds.", "",
-                "Throughput kept: in several processes, relative to the undisturbed run; in one process, where the code of",
-                "the second run is compiled already, relative to the median of the steps that no fault touched.", "",
+                "Throughput kept: in several processes, relative to the undisturbed run; in one process, in which the",
+                "code of the second run is compiled already, relative to the median of the steps that no fault touched.",
+                "",
                 "Exit codes: 0 every fault struck and no result differs; 1 a result differs, or a fault did not",
                 "strike; 2 the request was wrong."})
 final class ChaosCommand implements Callable<Integer> {

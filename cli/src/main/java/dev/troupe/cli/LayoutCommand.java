@@ -39,7 +39,7 @@ final class LayoutCommand implements Callable<Integer> {
     private int tensor;
 
     @Option(names = "--data", paramLabel = "D", description = {
-            "Pipelines side by side; default: as many as fill the world."})
+            "Pipelines side by side; default: the number that fills the world."})
     private Integer data;
 
     @Option(names = "--expert", paramLabel = "R", defaultValue = "1", description = {
@@ -80,7 +80,7 @@ final class LayoutCommand implements Callable<Integer> {
         return text.toString();
     }
 
-    /** Returns the kinds of groups; those of experts only if ranks divide these. */
+    /** Returns the kinds of groups; the kinds of experts only if ranks divide the experts. */
     private static List<GroupKind> kinds(ParallelLayout layout) {
         return Stream.of(GroupKind.values())
                 .filter(kind -> layout.expert() > 1 || kind != GroupKind.EXPERT && kind != GroupKind.EXPERT_DATA)

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Launches of which a node is killed while they start: the run begins again, and ends with the bits of one process. */
 @Tag("real")
-@Dealt(2)
+@Dealt(5)
 class ClusterStartTest {
     private static final long PATIENCE_SECONDS = 300;
     private static final int DRAWS = 20;

@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Dropout of a run, which its layout does not change. */
 @Tag("real")
-@Dealt(3)
+@Dealt(5)
 @Timeout(120)
 class DropoutTest {
     @TempDir

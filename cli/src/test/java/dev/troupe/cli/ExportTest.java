@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** {@code OUT/model} is the model that was trained. */
 @Tag("real")
-@Dealt(3)
+@Dealt(5)
 @Timeout(120)
 class ExportTest {
     @TempDir

@@ -33,10 +33,10 @@ import org.junit.jupiter.params.provider.CsvSource;
 /**
  * Adapters of GPT-2's matrices, which are stored [inputs x outputs]. The oracle is the model with the adapters merged
  * into its weights, in products that this test writes out: of W + s (B A)^T with the gradient G [K x M], the gradient of
- * A [r x K] is s (G B)^T and that of B [M x r] is s G^T A^T.
+ * A [r x K] is s (G B)^T and the gradient of B [M x r] is s G^T A^T.
  */
 @Tag("real")
-@Dealt(2)
+@Dealt(4)
 @Timeout(120)
 class Gpt2LoraTest {
     private static final Golden GOLDEN = Golden.named(Golden.TIED);

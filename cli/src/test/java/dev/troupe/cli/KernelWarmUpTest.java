@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** Each kind of kernel of a run has run once before the run begins, and a kernel that cannot run is refused. */
 @Tag("real")
-@Dealt(3)
+@Dealt(5)
 @Timeout(60)
 class KernelWarmUpTest {
     @TempDir

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Runs that train low-rank adapters: on other grids, after failures, and with wrong requests. */
 @Tag("real")
-@Dealt(2)
+@Dealt(4)
 @Timeout(120)
 class LoraTest {
     private static final Golden GOLDEN = Golden.named("llama-lora");

@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * between its updates, and from a checkpoint on another number of ranks.
  */
 @Tag("real")
-@Dealt(3)
+@Dealt(5)
 @Timeout(120)
 class OptimizerRunTest extends OverlappingRuns {
     /** A rank fails in its sixth update of eight, with four matrices in each of its two blocks. */

@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * ranks, however often the pipeline is flushed, after faults, and from a checkpoint.
  */
 @Tag("real")
-@Dealt(3)
+@Dealt(5)
 @Timeout(120)
 class OverlappingRunTest extends OverlappingRuns {
     private static final String SCHEDULE = "parallel.schedule=pipedream-2bw";

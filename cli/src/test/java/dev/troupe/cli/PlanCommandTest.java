@@ -75,7 +75,7 @@ class PlanCommandTest {
         }
     }
 
-    @Dealt(3)
+    @Dealt(5)
     @Test
     void shouldStateAnIntervalForMeasuredTimes() throws IOException {
         Path profile = directory.resolve("profile.json");

@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** On every engine that computes, and with backwards whole or in two, recomputing changes no bit. */
 @Tag("real")
-@Dealt(3)
+@Dealt(5)
 @Timeout(120)
 class RecomputeTest {
     @TempDir

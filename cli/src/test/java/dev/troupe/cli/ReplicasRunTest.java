@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * often the pipeline is flushed, after faults, and from a checkpoint.
  */
 @Tag("real")
-@Dealt(3)
+@Dealt(5)
 @Timeout(240)
 class ReplicasRunTest extends OverlappingRuns {
     private static final int STEPS = 12;

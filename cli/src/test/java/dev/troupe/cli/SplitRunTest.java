@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Runs with products of split floats, at sizes that are split, against the naive engine. */
 @Tag("real")
-@Dealt(2)
+@Dealt(4)
 @Timeout(120)
 @EnabledOnOs(value = OS.LINUX, architectures = "amd64")
 class SplitRunTest {

@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * checkpoint.
  */
 @Tag("real")
-@Dealt(3)
+@Dealt(5)
 @Timeout(120)
 class StashingRunTest extends OverlappingRuns {
     private static final int STEPS = 12;

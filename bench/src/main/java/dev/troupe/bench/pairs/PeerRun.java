@@ -43,7 +43,7 @@ record PeerRun(TimedSteps steps, String library) {
     /**
      * Trains.
      *
-     * @param environment variables in addition to those of this process
+     * @param environment variables in addition to the variables of this process
      * @param tokens a file with a token in each byte
      * @param warmupSteps steps before the first that counts
      * @throws IllegalStateException if the script fails or prints fewer steps; its own messages go to the standard

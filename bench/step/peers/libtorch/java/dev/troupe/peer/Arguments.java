@@ -30,7 +30,7 @@ record Arguments(int ranks, int threads, String schedule, boolean inBfloat16, in
     /**
      * Reads pairs of an option and its value.
      *
-     * @throws IllegalArgumentException where an option is missing, or what it asks for is not done here
+     * @throws IllegalArgumentException if an option is missing or asks for something that is not done here
      */
     static Arguments parse(List<String> words) {
         Map<String, String> values = new HashMap<>();

@@ -53,7 +53,7 @@ public final class Peer {
         }
     }
 
-    /** Loads a library for all that are loaded later, before libtorch, whose calls of BLAS then lead to it. */
+    /** Loads a library for all that are loaded later, before libtorch; calls of BLAS then lead to it. */
     @SuppressWarnings("restricted") // a peer of the benchmarks alone
     private static void replaceBlas(String library) {
         Linker linker = Linker.nativeLinker();

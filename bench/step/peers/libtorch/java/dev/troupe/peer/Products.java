@@ -6,7 +6,7 @@ import org.bytedeco.pytorch.NoGradGuard;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.global.torch;
 
-/** Which libraries libtorch multiplies with, and how fast one of the wide model's products is by them. */
+/** The libraries that libtorch multiplies with, and the speed of one product of the wide model. */
 final class Products {
     private static final int ROWS = 1024;
     private static final int INNER = 512;

@@ -8,7 +8,7 @@ interface Trainer {
     /** The weights of this process. */
     List<Tensor> parameters();
 
-    /** A parameter that another rank has too and counts in the norm; null where there is none. */
+    /** A parameter that another rank has too and counts in the norm; null if there is none. */
     Tensor secondCopy();
 
     /**
@@ -20,6 +20,6 @@ interface Trainer {
      */
     double accumulate(List<Tensor> inputs, List<Tensor> targets);
 
-    /** Makes of the norm of this rank's gradients that of all ranks. */
+    /** Returns the norm over all ranks, given the norm of this rank's gradients. */
     Tensor globalNorm(Tensor norm);
 }

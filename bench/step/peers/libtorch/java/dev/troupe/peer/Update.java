@@ -36,7 +36,7 @@ final class Update {
 
     private final CompilationUnit script = torch.compile(SCRIPT);
     private final List<Group> groups;
-    /** A table that another rank has too counts there; null where there is none. */
+    /** A table that another rank has too counts there; null if there is none. */
     private final Tensor secondCopy;
 
     /** Weights that decay alike, with their state. */
@@ -64,7 +64,7 @@ final class Update {
     /**
      * Clips gradients at 1 by the norm over all ranks, updates the weights and drops the gradients.
      *
-     * @param overRanks makes of a rank's norm that of all
+     * @param overRanks returns the norm over all ranks, given the norm of a rank
      */
     void apply(UnaryOperator<Tensor> overRanks) {
         List<Tensor> all = groups.stream().flatMap(group -> group.weights.stream()).toList();

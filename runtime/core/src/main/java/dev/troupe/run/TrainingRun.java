@@ -171,7 +171,7 @@ public final class TrainingRun {
     }
 
     /**
-     * Waits for the end of the run. All its threads, memory and files are released then, except those of a stage that hangs.
+     * Waits for the end of the run. All its threads, memory and files are released then, except what a hanging stage holds.
      * The run itself bounds the wait, since a stalled run ends itself.
      *
      * @throws InterruptedException if this thread was interrupted; the run then ends without a checkpoint

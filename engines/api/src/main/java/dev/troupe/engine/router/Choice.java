@@ -11,7 +11,7 @@ final class Choice {
      * Writes the indices of the highest numbers, the highest first, and of equal ones the lower index first. Numbers that
      * are not comparable are chosen last, so that a row always has k experts.
      *
-     * @param numbers at least as many as choices
+     * @param numbers at least one for each choice
      */
     static void highest(double[] numbers, int[] chosen) {
         for (int choice = 0; choice < chosen.length; choice++) {

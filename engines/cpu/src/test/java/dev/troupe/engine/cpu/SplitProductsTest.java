@@ -9,6 +9,7 @@ import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
+import dev.troupe.engine.conformance.share.Dealt;
 import dev.troupe.engine.cpu.library.Tiles;
 import dev.troupe.engine.provider.EngineSettings;
 import java.lang.foreign.MemorySegment;
@@ -104,6 +105,7 @@ class SplitProductsTest {
         }
     }
 
+    @Dealt(4)
     @ParameterizedTest
     @EnumSource
     void shouldBeAsAccurateAsWholeFloats(Numbers kind) {

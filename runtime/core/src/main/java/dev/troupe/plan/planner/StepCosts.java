@@ -33,14 +33,14 @@ final class StepCosts {
     private final Map<Grain, List<StageCost>> layers = new HashMap<>();
     private final Map<Computing, List<StageCost>> computing = new HashMap<>();
 
-    /** What the times of a layer depend on. */
+    /** The choices that decide the times of a layer. */
     private record Grain(int microbatchSize, int tensor) {
         static Grain of(PlanGrid grid) {
             return new Grain(grid.microbatchSize(), grid.tensor());
         }
     }
 
-    /** What the times of stages depend on, without groups. */
+    /** The choices that decide the times of stages, without their groups. */
     private record Computing(Grain grain, int stageCount, String layout, MemorySpec.Recompute recompute,
             boolean replaysAhead) {
     }

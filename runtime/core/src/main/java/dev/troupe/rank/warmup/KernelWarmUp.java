@@ -81,7 +81,7 @@ public final class KernelWarmUp {
     /**
      * Checks the weights of this rank's stages that come from files.
      *
-     * @param checked the names of tensors that were checked for other ranks; receives those of this one. Any thread.
+     * @param checked the names of tensors that were checked for other ranks; receives the names of this one. Any thread.
      * @throws WeightException if an element is NaN or infinite
      */
     public void requireNumbers(WeightSource weights, DataType type, Set<String> checked) {

@@ -76,7 +76,7 @@ final class LostNodes {
                 ? "the actors of node " + self + " ended before the run did; see the log"
                 : "node " + self + " lost " + String.join(", ", lost)
                         + ", and what is left is no majority of the cluster"
-                        + " (of two halves, the one with the lowest address), so it stopped; where the others continue"
+                        + " (of two halves, the one with the lowest address), so it stopped; if the others continue"
                         + " the run it rejoins with --rejoin, which launch does by itself";
     }
 }

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.RunSpecReader;
 import dev.troupe.engine.conformance.share.Deal;
+import dev.troupe.engine.conformance.share.Dealt;
 import dev.troupe.plan.OptimizerChoice;
 import dev.troupe.plan.UsageException;
 import dev.troupe.plan.error.UserErrors;
@@ -104,6 +105,7 @@ class PlannerTest {
         return SizedRun.of(planned).memory().ranks().stream().mapToLong(RankMemory::total).max().orElseThrow();
     }
 
+    @Dealt(2)
     @Test
     void shouldChooseTheBestOfAllAndNeverExceedTheBudget() {
         try (OpenedRun opened = open(small())) {

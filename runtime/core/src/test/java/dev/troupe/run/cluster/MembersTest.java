@@ -102,7 +102,7 @@ class MembersTest {
         new ControlLink(b).cut(Duration.ofSeconds(PATIENCE_SECONDS));
         awaitEnd(b);
         assertEquals("node b lost a, and what is left is no majority of the cluster (of two halves, the one with the"
-                + " lowest address), so it stopped; where the others continue the run it rejoins with --rejoin, which"
+                + " lowest address), so it stopped; if the others continue the run it rejoins with --rejoin, which"
                 + " launch does by itself", lost.whyEnded("b"));
         assertEquals(Set.of("a"), LostNodes.present(a));
     }

@@ -244,7 +244,7 @@ public final class LinkTransport implements Transport {
             Thread.currentThread().interrupt();
             throw new IllegalStateException("interrupted while the transport thread was asked what waits", e);
         } catch (ExecutionException e) {
-            throw new IllegalStateException("the transport thread could not say what waits", e);
+            throw new IllegalStateException("the transport thread could not list what waits", e);
         }
     }
 
