@@ -4,7 +4,7 @@ import dev.troupe.cli.options.CostOptions;
 import dev.troupe.cli.options.OutOption;
 import dev.troupe.cli.options.OverlapOptions;
 import dev.troupe.cli.options.SearchOptions;
-import dev.troupe.cli.report.IdleWeights;
+import dev.troupe.cli.report.PlanNotes;
 import dev.troupe.cli.report.ScheduleFigures;
 import dev.troupe.cli.report.Terminal;
 import dev.troupe.cli.stop.ExitCode;
@@ -123,7 +123,7 @@ final class ScheduleCommand implements Callable<Integer> {
                 int columns = terminal.tableColumns().orElse(FILE_COLUMNS);
                 yield TerminalDrawing.draw(timeline, CostOptions.UNITS, columns, terminal.colours()) + "\n\n"
                         + ScheduleFigures.of(certificate, simulation, CostOptions.UNITS, columns) + "\n" + more
-                        + IdleWeights.of(plan, simulated).map(note -> "Note: " + note + ".\n").orElse("");
+                        + PlanNotes.of(plan, simulated);
             }
             case csv -> plan.toCsv();
             case times -> TimelineCsv.write(timeline, CostOptions.UNITS);

@@ -1,7 +1,7 @@
 package dev.troupe.cli.progress;
 
-import dev.troupe.cli.report.IdleWeights;
 import dev.troupe.cli.report.MemoryTable;
+import dev.troupe.cli.report.PlanNotes;
 import dev.troupe.cli.report.Terminal;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.cluster.ClusterSpec;
@@ -90,7 +90,7 @@ public final class RunSummary {
         output.println();
         output.println(MemoryTable.of(run.memory(), terminal));
         output.println();
-        run.model().lora().flatMap(_ -> IdleWeights.of(plan)).ifPresent(note -> output.println("Note: " + note + "."));
+        PlanNotes.of(plan, run.model().lora().isPresent()).forEach(output::println);
         run.data().notes().forEach(note -> output.println("Note: " + note + "."));
         run.start().passedOver().forEach(what -> output.println("Passed over a checkpoint: " + what + "."));
         run.planned().dropped().forEach(what -> output.println("Note: " + what + "."));

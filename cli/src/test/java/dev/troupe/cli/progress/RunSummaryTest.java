@@ -15,13 +15,14 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The header of a run names the network of its tensors. */
+/** The header of a run names the network of its tensors, and a plan with few microbatches. */
 @Tag("runtime")
 class RunSummaryTest {
     private static final String BETWEEN = "Activations, gradients, collectives and copies of snapshots between processes: ";
@@ -47,7 +48,23 @@ class RunSummaryTest {
         assertEquals(List.of(), wires("127.0.0.2", "tcp", false, false));
     }
 
+    @ParameterizedTest
+    @CsvSource({"7, 1", "8, 0"})
+    void shouldNoteFewMicrobatches(int microbatches, int notes) throws IOException {
+        assertEquals(notes, summary("127.0.0.1", false, false, "training.microbatch-size=1",
+                "training.global-batch-size=" + microbatches).stream()
+                .filter(line -> line
+                        .startsWith("Note: " + microbatches + " microbatches are fewer than 4 for each of 2"))
+                .count());
+    }
+
     private List<String> wires(String hostOfB, String network, boolean tls, boolean isNode) throws IOException {
+        return summary(hostOfB, tls, isNode, "transport.network=" + network).stream()
+                .filter(line -> line.contains("between processes") || line.contains("between machines"))
+                .map(line -> line.replaceFirst("for [0-9]+[.][0-9] GB/s$", "for * GB/s")).toList();
+    }
+
+    private List<String> summary(String hostOfB, boolean tls, boolean isNode, String... more) throws IOException {
         Path config = Files.writeString(home.resolve("cluster.conf"), """
                 troupe.cluster {
                   nodes = [
@@ -57,17 +74,14 @@ class RunSummaryTest {
                   %s
                 }
                 """.formatted(hostOfB, tls ? "tls { certificate = c.pem, key = k.pem, authority = a.pem }" : ""));
+        List<String> settings = Stream.concat(Stream.of("engine.kind=reference", "model.layers=2", "model.hidden=16",
+                "training.steps=1", "parallel.pipeline=2"), Stream.of(more)).toList();
         ByteArrayOutputStream printed = new ByteArrayOutputStream();
-        try (PreparedRun run = PreparedRun.of(new RunRequest(
-                RunSpecReader.read(Optional.of(config),
-                        List.of("engine.kind=reference", "model.layers=2", "model.hidden=16", "training.steps=1",
-                                "parallel.pipeline=2", "transport.network=" + network)),
+        try (PreparedRun run = PreparedRun.of(new RunRequest(RunSpecReader.read(Optional.of(config), settings),
                 BuiltInCorpus.utf8(), home.resolve("run"), Optional.empty(), OptionalLong.empty(), false,
                 isNode ? Optional.of(new RunRequest.Share(List.of(0), List.of(), true)) : Optional.empty()))) {
             RunSummary.print(run, new PrintStream(printed, true, StandardCharsets.UTF_8));
         }
-        return printed.toString(StandardCharsets.UTF_8).lines()
-                .filter(line -> line.contains("between processes") || line.contains("between machines"))
-                .map(line -> line.replaceFirst("for [0-9]+[.][0-9] GB/s$", "for * GB/s")).toList();
+        return printed.toString(StandardCharsets.UTF_8).lines().toList();
     }
 }
