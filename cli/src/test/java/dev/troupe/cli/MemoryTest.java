@@ -66,6 +66,37 @@ class MemoryTest {
                 "training.recompute-every=" + every);
     }
 
+    /** On every grid; one tensor-parallel rank keeps whole inputs. */
+    @ParameterizedTest
+    @CsvSource({"1, 1, 0", "1, 1, 3", "1, 2, 0", "1, 2, 1", "1, 2, 2", "1, 2, 3", "2, 1, 1", "2, 1, 2", "2, 2, 0",
+            "2, 2, 1", "2, 2, 2", "2, 2, 3"})
+    void shouldTakeTheAnnouncedMemoryIfRanksDivideKeptInputs(int pipeline, int tensor, int zero) {
+        assertTakesWhatItAnnounces("gpipe", pipeline, 1, "full", "training.recompute-partition=true",
+                "parallel.tensor=" + tensor, "parallel.data=2", "training.zero=" + zero);
+    }
+
+    /** On one stage to the byte; each further microbatch keeps half of the input of each of two blocks less. */
+    @Test
+    void shouldKeepAPartOfEachInput() {
+        assertTakesWhatItAnnounces(directory.resolve("run"), dividing(true, 4))
+                .forEach(rank -> assertEquals(rank[0], rank[1]));
+        long input = 8 * 16 * 4;
+        assertEquals(4 * 2 * input / 2, growth(false) - growth(true));
+    }
+
+    /** Returns the announced bytes of four further microbatches. */
+    private long growth(boolean divides) {
+        return announced(dividing(divides, 8)).largestAtHome() - announced(dividing(divides, 4)).largestAtHome();
+    }
+
+    private static List<String> dividing(boolean divides, int microbatches) {
+        return List.of("engine.kind=" + CountingEngineProvider.KIND, "model.layers=2", "model.hidden=16",
+                "model.heads=2", "model.sequence-length=8", "training.microbatch-size=1",
+                "training.global-batch-size=" + microbatches, "training.steps=2", "training.validate-every=0",
+                "parallel.pipeline=1", "parallel.tensor=2", "parallel.schedule=gpipe", "training.recompute=full",
+                "training.recompute-partition=" + divides);
+    }
+
     /** However uneven the loads of the experts are. */
     @ParameterizedTest
     @CsvSource({"mixtral-aux, 1f1b, 2, 2, none", "qwen3moe, zb-h1, 2, 1, full",

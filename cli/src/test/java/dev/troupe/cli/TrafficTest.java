@@ -2,7 +2,10 @@ package dev.troupe.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.troupe.engine.conformance.share.Dealt;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -61,6 +64,24 @@ class TrafficTest {
         }
     }
 
+    /** (T-1)/T of an activation for each block and microbatch, on each of T ranks, as announced before the run. */
+    @ParameterizedTest
+    @CsvSource({"1, 1", "2, 1", "1, 2", "2, 2"})
+    void shouldGatherThePartsOfEachKeptInput(int pipeline, int tensor) throws IOException {
+        List<String> grid = List.of("parallel.pipeline=" + pipeline, "parallel.tensor=" + tensor,
+                "training.recompute=full");
+        List<String> divided = new ArrayList<>(grid);
+        divided.add("training.recompute-partition=true");
+        long gathered = 4L * MICROBATCHES * tensor * ACTIVATION * (tensor - 1) / tensor;
+        assertEquals(gathered, bytes("tensor", 4, divided.toArray(String[]::new))
+                - bytes("tensor", 4, grid.toArray(String[]::new)));
+        JsonNode announced = new ObjectMapper()
+                .readTree(run("tensor", 4, divided.toArray(String[]::new)).resolve("run.json").toFile())
+                .at("/certificate/gathered_input_bytes");
+        assertEquals(pipeline * tensor, announced.size());
+        announced.forEach(rank -> assertEquals(gathered / (pipeline * tensor), rank.asLong()));
+    }
+
     /**
      * In parts of psi (D-1)/D numbers of psi weights, on each of D ranks (Rajbhandari et al. 2020, section 7): 2 for an
      * all-reduce of gradients, or a reduce-scatter and a gather of the updated weights. Shared gradients are
@@ -116,8 +137,12 @@ class TrafficTest {
                 bytes("expert", 3, grid) - bytes("expert", 2, grid));
     }
 
+    private Path run(String dimension, int layers, String... settings) {
+        return directory.resolve(dimension + layers + String.join("", settings).hashCode());
+    }
+
     private long bytes(String dimension, int layers, String... settings) {
-        Path run = directory.resolve(dimension + layers + String.join("", settings).hashCode());
+        Path run = run(dimension, layers, settings);
         List<String> all = new ArrayList<>(
                 List.of("engine.kind=reference", "engine.threads=1", "model.tie-embeddings=false",
                         "model.layers=" + layers, "model.hidden=" + HIDDEN, "model.heads=4",

@@ -17,7 +17,9 @@ import dev.troupe.schedule.certificate.Purpose;
 import dev.troupe.schedule.family.ForwardOnly;
 import dev.troupe.schedule.lowering.WholeStep;
 import dev.troupe.shard.Overlap;
+import dev.troupe.stage.Recompute;
 import dev.troupe.stage.Replay;
+import dev.troupe.stage.ReplayGroups;
 import dev.troupe.stage.StageSettings;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -149,6 +151,20 @@ public record TrainingPlan(ParallelLayout ranks, boolean sharesSequence, Zero ze
         int hidden = model.size(Axis.HIDDEN);
         return (long) (rows + model.balance().map(one -> one.boundaryRows(hidden)).orElse(0)) * hidden
                 * computeType.elementBytes();
+    }
+
+    /**
+     * Returns the bytes that a rank sends in a step to gather the kept inputs of its blocks: (T-1)/T of [N x C] for each and
+     * each microbatch of the longest sequences. They are 0 if a rank keeps whole inputs, or if rows are divided anyway.
+     */
+    public long gatheredInputBytes(int rank, DataType computeType) {
+        if (stageSettings.recompute() != Recompute.FULL || !stageSettings.replay().partition() || sharesSequence) {
+            return 0;
+        }
+        long all = (long) stageSettings.rows() * model().size(Axis.HIDDEN) * computeType.elementBytes();
+        long kept = stagesOf(rank).stream().mapToLong(stage -> ReplayGroups.ofSpecs(partition.layers(stage).of(model()),
+                Recompute.FULL, stageSettings.replay()).keptInputs()).sum();
+        return kept * training.plan().microbatchesPerStep() * (all - all / ranks.tensor()); // exact: T divides the rows
     }
 
     @Override

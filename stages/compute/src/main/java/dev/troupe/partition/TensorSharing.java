@@ -19,9 +19,11 @@ public final class TensorSharing {
      * @param rows of a microbatch: microbatch size times sequence length
      * @param ranks {@code parallel.tensor}
      * @param sequence {@code parallel.sequence}
+     * @param inputs {@code training.recompute-partition}
      * @return a sentence for the user
      */
-    public static Optional<String> refusal(ModelSpec model, int rows, int ranks, boolean sequence) {
+    public static Optional<String> refusal(ModelSpec model, int rows, int ranks, boolean sequence,
+            boolean inputs) {
         List<String> why = new ArrayList<>();
         int heads = model.size(Axis.HEADS);
         int vocabulary = model.size(Axis.VOCABULARY);
@@ -47,9 +49,10 @@ public final class TensorSharing {
             why.add("a vocabulary of " + vocabulary + " (model.vocabulary-size) has no token for each of "
                     + ranks);
         }
-        if (sequence && rows % ranks != 0) {
-            why.add("the " + rows + " rows of a microbatch (microbatch size times sequence length), which"
-                    + " parallel.sequence divides, are not divisible by " + ranks);
+        if ((sequence || inputs) && rows % ranks != 0) {
+            why.add("the " + rows + " rows of a microbatch (microbatch size times sequence length), which "
+                    + (sequence ? "parallel.sequence" : "training.recompute-partition")
+                    + " divides, are not divisible by " + ranks);
         }
         return why.isEmpty()
                 ? Optional.empty()

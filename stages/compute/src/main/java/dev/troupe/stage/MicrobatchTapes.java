@@ -1,5 +1,7 @@
 package dev.troupe.stage;
 
+import dev.troupe.layer.LayerContext;
+import dev.troupe.layer.ResidualStream;
 import dev.troupe.layer.TensorPool;
 import dev.troupe.shard.LayerShares;
 import java.util.ArrayDeque;
@@ -14,6 +16,8 @@ final class MicrobatchTapes {
     private final ReplayGroups groups;
     private final LayerShares shares;
     private final TensorPool pool;
+    /** Null if a rank keeps whole inputs. */
+    private final ResidualStream keptRows;
     // Indexed by microbatch; grows as needed.
     private StageTape[] live = new StageTape[0];
     private final Measures measures;
@@ -24,7 +28,7 @@ final class MicrobatchTapes {
     private boolean endsStep;
 
     MicrobatchTapes(int stage, StageLayers layers, StageSettings settings, LayerShares shares,
-            TensorPool pool, Measures measures) {
+            LayerContext context, Measures measures) {
         this.stage = stage;
         this.measures = measures;
         this.layers = layers;
@@ -32,7 +36,8 @@ final class MicrobatchTapes {
         this.recompute = settings.recompute();
         this.groups = layers.replayGroups(settings.recompute(), settings.replay());
         this.shares = shares;
-        this.pool = pool;
+        this.pool = context.pool();
+        this.keptRows = settings.dividesInputs(context.share()) ? ResidualStream.ofOwnRows(context) : null;
     }
 
     /** Reports all later outputs to a watch. */
@@ -61,7 +66,7 @@ final class MicrobatchTapes {
         if (live[microbatch] != null) {
             throw misplaced("forward", microbatch, "activations of an earlier forward are still kept");
         }
-        StageTape tape = spare.isEmpty() ? layers.newTape(recompute, groups, shares, measures) : spare.pop();
+        StageTape tape = spare.isEmpty() ? layers.newTape(recompute, groups, keptRows, shares, measures) : spare.pop();
         tape.begin(microbatch, watch);
         live[microbatch] = tape;
         liveCount = liveCount + 1;

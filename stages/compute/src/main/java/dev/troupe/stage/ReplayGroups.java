@@ -5,6 +5,7 @@ import dev.troupe.layer.ResidualLayer;
 import dev.troupe.model.LayerSpec;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /**
  * The groups of a stage's layers that are replayed together, and the layers that are replayed ahead of the gradient. Only
@@ -16,6 +17,7 @@ public final class ReplayGroups {
     private final int firstAhead;
     private final int endAhead;
     private final long blocks;
+    private final int keptInputs;
 
     private ReplayGroups(List<Boolean> isBlock, Recompute recompute, Replay replay) {
         int every = recompute == Recompute.FULL ? replay.every() : 1;
@@ -41,6 +43,8 @@ public final class ReplayGroups {
         firstAhead = begin;
         endAhead = end;
         blocks = isBlock.stream().filter(each -> each).count();
+        keptInputs = (int) IntStream.range(0, isBlock.size())
+                .filter(layer -> isBlock.get(layer) && first[layer] == layer).count();
     }
 
     static ReplayGroups of(List<Layer> layers, Recompute recompute, Replay replay) {
@@ -76,6 +80,11 @@ public final class ReplayGroups {
     /** Returns the layer after the last one that is replayed ahead. */
     int endAhead() {
         return endAhead;
+    }
+
+    /** Returns the number of inputs of blocks that a microbatch keeps. */
+    public int keptInputs() {
+        return keptInputs;
     }
 
     /** Returns the share of the stage's blocks that is replayed ahead; 0 if it has none. */

@@ -85,7 +85,7 @@ public final class Stage implements AutoCloseable {
         this.border = new Border(index, loads, stack, new TokenUpload(context, index, model.size(Axis.VOCABULARY)),
                 measures, settings.separatesDocuments());
         this.tied = new TiedTable(index, engine, pool, stack, buffers);
-        this.tapes = new MicrobatchTapes(index, stack, settings, buffers.layerShares(), pool, measures);
+        this.tapes = new MicrobatchTapes(index, stack, settings, buffers.layerShares(), context, measures);
     }
 
     private BiasUpdates biasUpdates(ModelSpec model) {

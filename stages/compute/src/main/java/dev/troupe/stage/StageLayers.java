@@ -9,6 +9,7 @@ import dev.troupe.layer.LayerContext;
 import dev.troupe.layer.MicrobatchContext;
 import dev.troupe.layer.Parameter;
 import dev.troupe.layer.ResidualLayer;
+import dev.troupe.layer.ResidualStream;
 import dev.troupe.layer.Tape;
 import dev.troupe.model.LayerSpec;
 import dev.troupe.model.ModelSpec;
@@ -227,7 +228,10 @@ public final class StageLayers {
         return ReplayGroups.of(layers, recompute, replay);
     }
 
-    StageTape newTape(Recompute recompute, ReplayGroups groups, LayerShares shares, Measures measures) {
-        return new StageTape(this, layers.stream().map(Layer::newTape).toList(), recompute, groups, shares, measures);
+    /** @param keptRows null if a rank keeps whole inputs */
+    StageTape newTape(Recompute recompute, ReplayGroups groups, ResidualStream keptRows, LayerShares shares,
+            Measures measures) {
+        return new StageTape(this, layers.stream().map(Layer::newTape).toList(), recompute, groups, keptRows, shares,
+                measures);
     }
 }

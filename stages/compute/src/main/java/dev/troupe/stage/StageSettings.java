@@ -75,9 +75,15 @@ public record StageSettings(int microbatchSize, int sequenceLength, int microbat
             throw new IllegalArgumentException("the model has positions for sequences of up to " + longest
                     + " tokens, but the run asks for " + sequenceLength + ": shorten the sequence");
         }
-        TensorSharing.refusal(model, rows(), share.group().size(), share.sequence()).ifPresent(refusal -> {
-            throw new IllegalArgumentException(refusal);
-        });
+        TensorSharing.refusal(model, rows(), share.group().size(), share.sequence(), dividesInputs(share))
+                .ifPresent(refusal -> {
+                    throw new IllegalArgumentException(refusal);
+                });
+    }
+
+    /** Returns whether a rank keeps only its rows of the inputs of blocks, and has all rows of the residual stream. */
+    boolean dividesInputs(TensorShare share) {
+        return recompute == Recompute.FULL && replay.partition() && share.group().size() > 1 && !share.cutsRows();
     }
 
     /** Returns the dropout of a microbatch with sequences of this length; its number counts over all data-parallel ranks. */

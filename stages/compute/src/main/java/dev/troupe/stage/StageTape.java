@@ -5,6 +5,7 @@ import dev.troupe.layer.ExpertLoads;
 import dev.troupe.layer.HeadLayer;
 import dev.troupe.layer.MicrobatchContext;
 import dev.troupe.layer.ResidualLayer;
+import dev.troupe.layer.ResidualStream;
 import dev.troupe.layer.Tape;
 import dev.troupe.layer.TensorPool;
 import dev.troupe.shard.LayerShares;
@@ -16,6 +17,8 @@ final class StageTape {
     private final List<Tape> tapes;
     private final Recompute recompute;
     private final ReplayGroups groups;
+    /** Null if a rank keeps whole inputs. */
+    private final ResidualStream keptRows;
     private final LayerShares shares;
     /** Null if another stage has the head. */
     private final HeadLayer.Pass head;
@@ -28,12 +31,13 @@ final class StageTape {
     private boolean replayedAhead;
     private boolean inputGradientDone;
 
-    StageTape(StageLayers layers, List<Tape> tapes, Recompute recompute, ReplayGroups groups, LayerShares shares,
-            Measures measures) {
+    StageTape(StageLayers layers, List<Tape> tapes, Recompute recompute, ReplayGroups groups,
+            ResidualStream keptRows, LayerShares shares, Measures measures) {
         this.layers = layers;
         this.tapes = tapes;
         this.recompute = recompute;
         this.groups = groups;
+        this.keptRows = keptRows;
         this.shares = shares;
         this.measures = measures;
         this.head = tapes.getLast() instanceof HeadLayer.Pass pass ? pass : null;
@@ -84,6 +88,9 @@ final class StageTape {
             }
             if (groups.first(layer) == layer) {
                 recompute.afterForward(tapes.get(layer));
+                if (keptRows != null && tapes.get(layer) instanceof ResidualLayer.Pass block) {
+                    block.replaceInput(keptRows.intoOwn(block.input(), context.length()));
+                }
             } else {
                 ((ResidualLayer.Pass) tapes.get(layer)).dropAll();
             }
@@ -144,6 +151,9 @@ final class StageTape {
         for (int layer = first; layer <= last; layer++) {
             shares.beginBackward(layer, layer < last ? layer + 1 : next);
             if (layer == first) {
+                if (keptRows != null && tapes.get(layer) instanceof ResidualLayer.Pass block) {
+                    block.replaceInput(keptRows.intoWhole(block.input(), context.length()));
+                }
                 recompute.beforeBackward(tapes.get(layer));
             } else {
                 ((ResidualLayer.Pass) tapes.get(layer)).enter(x, context);

@@ -10,6 +10,7 @@ import dev.troupe.model.ModelSpec;
 import dev.troupe.model.gpt2.Gpt2;
 import dev.troupe.model.spec.Axis;
 import dev.troupe.parallel.TensorShare;
+import dev.troupe.parallel.Zero;
 import dev.troupe.partition.Partition;
 import dev.troupe.stage.InMemoryGroup.Call;
 import dev.troupe.stage.NaivePipeline.StepResult;
@@ -104,6 +105,46 @@ class TensorParallelTest {
             long perStep = group.calls().size() - count(group, rows * model.size(Axis.HIDDEN)) - count(group, rows);
             assertEquals(sequence ? 2 : 1, perStep, "what is exchanged once a step: squares, and gradients of norms");
         }
+    }
+
+    /**
+     * The bits of full recomputation with whole inputs, on every grid of pipeline, tensor-parallel and data-parallel ranks.
+     * Each rank sends (t-1)/t of each kept input more, and keeps 1/t of it.
+     */
+    @ParameterizedTest(name = "{0} of {1} data-parallel ranks, {2} tensor-parallel ranks, {3} stages, {4}, {5} and {6}")
+    @CsvSource({
+            "NONE,      1, 1, 1, ALL_FORWARDS_FIRST,       1, 0, 3",
+            "NONE,      2, 2, 1, ALL_FORWARDS_FIRST,       1, 0, 3",
+            "OPTIMIZER, 2, 2, 1, WHOLE_BACKWARDS,          2, 0, 2",
+            "GRADIENTS, 2, 2, 1, WHOLE_BACKWARDS,          1, 2, 3",
+            "WEIGHTS,   2, 2, 1, ONE_FORWARD_ONE_BACKWARD, 1, 0, 3",
+            "NONE,      2, 2, 2, WEIGHT_GRADIENTS_LATE,    1, 2, 3",
+            "OPTIMIZER, 2, 2, 2, ONE_FORWARD_ONE_BACKWARD, 1, 0, 3",
+            "GRADIENTS, 2, 2, 2, ALL_FORWARDS_FIRST,       2, 0, 2",
+            "WEIGHTS,   2, 2, 2, WHOLE_BACKWARDS,          1, 2, 3",
+            "WEIGHTS,   2, 1, 2, WHOLE_BACKWARDS,          1, 0, 3"})
+    void shouldChangeNoBitIfRanksDivideKeptInputs(Zero zero, int holders, int size, int stageCount, Order order,
+            int every, int ahead, int keptInputs) {
+        ModelSpec model = new Gpt2(3, 32, 4, 16, 67, true, Gpt2.NORM_EPSILON).spec();
+        try (StageGolden golden = new StageGolden(StageGolden.TIED)) {
+            Setup setup = new Setup(golden, new InitialWeights(model, 7), 1, DataType.FLOAT64, Recompute.FULL,
+                    new DropoutSettings(0.1, 3));
+            Partition partition = Partition.uniform(model, stageCount);
+            try (TensorPipelines whole = new TensorPipelines(setup.with(new Replay(every, ahead)), partition, size,
+                    false, holders, zero);
+                    TensorPipelines divided = new TensorPipelines(setup.with(new Replay(every, ahead, true)),
+                            partition, size, false, holders, zero)) {
+                Training.assertSame(whole, divided, order, 0);
+                long activation = (long) golden.sequenceLength * model.size(Axis.HIDDEN);
+                double gathers = sent(divided, size, activation) - sent(whole, size, activation);
+                int microbatches = 2 * golden.batchSize;
+                assertEquals(microbatches * keptInputs * activation * (size - 1.0) / size, gathers);
+            }
+        }
+    }
+
+    private static double sent(TensorPipelines ranks, int size, double elements) {
+        return ranks.groups.stream().mapToDouble(group -> sent(group, size, elements)).sum();
     }
 
     private static double sent(InMemoryGroup group, int size, double elements) {

@@ -118,6 +118,11 @@ public abstract class Half {
             dropRecomputableInner();
         }
 
+        /** Replaces the input, as {@link ResidualLayer.Pass#replaceInput}. */
+        final void replaceInput(Tensor other) {
+            normPass.replaceInput(other);
+        }
+
         final void dropAllButInput() {
             normPass.dropAllButInput();
             normed = pool.drop(normed);

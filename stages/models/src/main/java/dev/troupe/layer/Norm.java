@@ -108,6 +108,11 @@ public final class Norm {
             return input;
         }
 
+        /** Replaces the input; neither is given back. */
+        void replaceInput(Tensor other) {
+            input = other;
+        }
+
         /** Returns the output of the forward again, with the same bits. */
         Tensor again() {
             return normalized(null);

@@ -90,6 +90,16 @@ public final class ResidualLayer implements Layer {
             passes.getFirst().dropAllButInput();
         }
 
+        /** Returns the input, after {@link #dropAllButInput} and before the replay. */
+        public Tensor input() {
+            return passes.getFirst().residual();
+        }
+
+        /** Replaces the input by another tensor, such as a part of it; before a replay by one with the same content. */
+        public void replaceInput(Tensor other) {
+            passes.getFirst().replaceInput(other);
+        }
+
         /** Frees all kept tensors after the forward; {@link #enter} computes them again, by the decisions of the forward. */
         public void dropAll() {
             for (int half = passes.size() - 1; half >= 0; half--) {

@@ -23,13 +23,21 @@ public final class ResidualStream {
     private final TensorPool.Extent ownRows;
 
     public ResidualStream(LayerContext context) {
-        TensorShare share = context.share();
+        this(context, context.share());
+    }
+
+    private ResidualStream(LayerContext context, TensorShare share) {
         engine = context.engine();
         pool = context.pool();
         group = share.group();
         cutsRows = share.cutsRows();
         allRows = context.activation(context.hidden());
         ownRows = cutsRows ? context.extent(length -> ownPart(allRows.of(length))) : allRows;
+    }
+
+    /** Returns the stream of a group that divides its rows, even if the group of this context does not. */
+    public static ResidualStream ofOwnRows(LayerContext context) {
+        return new ResidualStream(context, new TensorShare(context.share().group(), true));
     }
 
     /** Exact: the ranks can share the rows of a microbatch out evenly. */
@@ -57,12 +65,20 @@ public final class ResidualStream {
     }
 
     /** As {@link #whole}, but takes the rank's own rows over. */
-    Tensor intoWhole(Tensor own, int length) {
+    public Tensor intoWhole(Tensor own, int length) {
         Tensor whole = whole(own, length);
         if (whole != own) {
             pool.give(own);
         }
         return whole;
+    }
+
+    /** Returns a copy of this rank's rows; takes over all rows, of which every rank has the same. */
+    public Tensor intoOwn(Tensor whole, int length) {
+        Tensor own = pool.take(ownRows, length);
+        engine.copy(engine.range(whole, firstRow(length) * (long) own.shape().size(1), own.shape()), own);
+        pool.give(whole);
+        return own;
     }
 
     /** Returns this rank's part of the sum over the ranks. Takes over this rank's addend, which has all rows. */

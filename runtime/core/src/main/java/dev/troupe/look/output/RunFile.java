@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.cluster.NodeSpec;
 import dev.troupe.config.group.ParallelLayout;
+import dev.troupe.engine.DataType;
 import dev.troupe.model.spec.Axis;
 import dev.troupe.partition.LayerRange;
 import dev.troupe.plan.TrainingPlan;
@@ -19,6 +20,7 @@ import dev.troupe.schedule.lowering.WholeStep;
 import dev.troupe.tokenizer.file.Sha256;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /**
  * {@code run.json} in a run's directory: the facts that are known before the first step, namely the plan with its
@@ -45,7 +47,7 @@ public final class RunFile {
                 .put("message_bytes", messageBytes(run));
         json.set("plan", plan(spec, plan));
         json.set("layout", layout(plan));
-        json.set("certificate", certificate(plan.training()));
+        json.set("certificate", certificate(plan, run.engine().settings().computeType()));
         nodes(json.putArray("nodes"), spec, plan.rankCount());
         ArrayNode memory = json.putArray("memory");
         run.memory().ranks().forEach(rank -> memory.add(memory(rank)));
@@ -92,9 +94,12 @@ public final class RunFile {
         return json;
     }
 
-    private static ObjectNode certificate(Certificate certificate) {
+    private static ObjectNode certificate(TrainingPlan plan, DataType computeType) {
+        Certificate certificate = plan.training();
         ObjectNode json = JSON.createObjectNode().put("credits_per_edge", certificate.creditsPerEdge());
         certificate.peakActivations().forEach(json.putArray("peak_activations")::add);
+        ArrayNode gathered = json.putArray("gathered_input_bytes");
+        IntStream.range(0, plan.rankCount()).forEach(rank -> gathered.add(plan.gatheredInputBytes(rank, computeType)));
         ArrayNode edges = json.putArray("edges");
         certificate.messagesPerEdge().forEach((edge, count) -> edges.addObject().put("from", edge.fromRank())
                 .put("from_stage", edge.fromStage()).put("to", edge.toRank()).put("to_stage", edge.toStage())

@@ -26,13 +26,14 @@ public final class AheadBudget {
             return plan;
         }
         try (Engine engine = engines.get()) {
-            int every = plan.stageSettings().replay().every();
-            List<Long> inside = activations(plan.with(new Replay(every, 0)), engine);
+            Replay replay = plan.stageSettings().replay();
+            int every = replay.every();
+            List<Long> inside = activations(plan.with(replay.withAhead(0)), engine);
             int fitting = 0;
             int most = plan.model().layers().size();
             while (fitting < most) {
                 int middle = fitting + (most - fitting + 1) / 2; // rounded up
-                if (more(plan.with(new Replay(every, middle)), engine, inside) <= bytes) {
+                if (more(plan.with(replay.withAhead(middle)), engine, inside) <= bytes) {
                     fitting = middle;
                 } else {
                     most = middle - 1;
@@ -42,10 +43,10 @@ public final class AheadBudget {
                 throw new UsageException("training.recompute-ahead = " + MemoryPlan.text(bytes) + ", but " + (every == 1
                         ? "one block"
                         : "training.recompute-every = " + every + " blocks") + " ahead of the gradient would take "
-                        + MemoryPlan.text(more(plan.with(new Replay(every, every)), engine, inside))
+                        + MemoryPlan.text(more(plan.with(replay.withAhead(every)), engine, inside))
                         + " more on a rank: give as much, or none");
             }
-            return plan.with(new Replay(every, fitting));
+            return plan.with(replay.withAhead(fitting));
         }
     }
 

@@ -258,7 +258,7 @@ public final class Planner {
         long order = 0;
         for (PlanGrid grid : grids) {
             Optional<String> refusal = TensorSharing.refusal(opened.model(),
-                    grid.microbatchSize() * opened.whole().start().sequenceLength(), grid.tensor(), false);
+                    grid.microbatchSize() * opened.whole().start().sequenceLength(), grid.tensor(), false, false);
             Optional<String> obstacle = times.obstacle(grid);
             if (refusal.isPresent()) {
                 refusals.add(Kind.MODEL, 1, 0, refusal::get);

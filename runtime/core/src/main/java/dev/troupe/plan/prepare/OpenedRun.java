@@ -113,7 +113,8 @@ public record OpenedRun(RunRequest request, WholeModel whole, RunData data, Batc
         requireExperts(spec.parallel().expert(), start.model());
         TensorSharing.refusal(start.model(),
                 Math.multiplyExact(spec.training().microbatchSize(), start.sequenceLength()),
-                spec.parallel().tensor(), spec.parallel().sequence()).ifPresent(refusal -> {
+                spec.parallel().tensor(), spec.parallel().sequence(), spec.training().memory().replay().partition())
+                .ifPresent(refusal -> {
                     throw new UsageException(refusal);
                 });
     }

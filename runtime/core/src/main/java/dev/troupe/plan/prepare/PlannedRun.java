@@ -52,7 +52,8 @@ public record PlannedRun(OpenedRun opened, TrainingPlan plan, EngineChoice engin
         StageSettings settings = new StageSettings(training.microbatchSize(), start.sequenceLength(),
                 spec.parallel().data() * spec.microbatchCount(), OptimizerChoice.of(spec, start.model()),
                 Recompute.valueOf(training.memory().recompute().name()), dropout(training, choice),
-                opened.data().separatesDocuments()).with(new Replay(replay.every(), replay.aheadBlocks()))
+                opened.data().separatesDocuments())
+                .with(new Replay(replay.every(), replay.aheadBlocks(), replay.partition()))
                 .roundingGradients(training.update().roundsGradients());
         TrainingPlan planned = TrainingPlan.of(start.model(), settings, spec.parallel().layout(), schedule,
                 spec.parallel().ranks(), spec.parallel().sequence(), Zero.of(training.memory().zero()),

@@ -171,7 +171,10 @@ public final class RunData implements AutoCloseable {
     }
 
     private SequenceLengths lengths(RunSpec run) {
-        return SequenceLengths.of(sequenceLength, run.parallel().sequence() ? run.parallel().ranks().tensor() : 1);
+        return SequenceLengths.of(sequenceLength,
+                run.parallel().sequence() || run.training().memory().replay().partition()
+                        ? run.parallel().ranks().tensor()
+                        : 1);
     }
 
     /** Whether a sequence may have several documents that must not see each other. */
