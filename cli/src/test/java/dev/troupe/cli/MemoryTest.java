@@ -210,6 +210,10 @@ class MemoryTest {
         List<String> settings = Golden.named(Golden.TIED).settings("engine.kind=reference", "training.steps=1");
         MemoryPlan memory = announced(settings);
         String output = Execution.train(directory.resolve("run"), settings).requireDone().output();
+        long largest = memory.ranks().getFirst().pool().free().largestBytes();
+        assertTrue(largest > 0 && largest < memory.ranks().getFirst().activations(), "" + memory.ranks().getFirst());
+        assertTrue(output.replaceAll("\\s+", " ").matches(".*the largest free tensor has \\d+ to \\d+ % of them.*"),
+                output);
         assertTrue(output.contains("needs at most " + MemoryPlan.text(memory.total()) + " for tensors"), output);
         assertTrue(output.lines().anyMatch(line -> line.startsWith("0     ")
                 && line.contains(MemoryPlan.text(memory.ranks().getFirst().activations()))), output);

@@ -2,7 +2,9 @@ package dev.troupe.cli.report;
 
 import dev.troupe.plan.memory.MemoryPlan;
 import dev.troupe.plan.memory.RankMemory;
+import java.util.DoubleSummaryStatistics;
 import java.util.List;
+import java.util.Locale;
 import java.util.LongSummaryStatistics;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
@@ -42,6 +44,18 @@ public final class MemoryTable {
                 .toList()).toList();
         return Columns.wrapped(sum + ":", terminal.lineColumns(), "") + "\n"
                 + Columns.fitted(HEADINGS, rows, terminal.tableColumns()) + "\n"
-                + Columns.wrapped(LEGEND, terminal.lineColumns(), "");
+                + Columns.wrapped(LEGEND + fragmentation(ranks), terminal.lineColumns(), "");
+    }
+
+    /** Returns the fragmentation of the pools of activations, in which every tensor keeps its shape. */
+    private static String fragmentation(List<RankMemory> ranks) {
+        DoubleSummaryStatistics shares = ranks.stream().map(rank -> rank.pool().free()).filter(free -> free.bytes() > 0)
+                .mapToDouble(free -> 100.0 * free.largestBytes() / free.bytes()).summaryStatistics();
+        return shares.getCount() == 0
+                ? ""
+                : String.format(Locale.ROOT,
+                        " Between steps activations are free, and the largest free tensor has %.0f to %.0f %% of them on"
+                                + " a rank (fragmentation).",
+                        shares.getMin(), shares.getMax());
     }
 }

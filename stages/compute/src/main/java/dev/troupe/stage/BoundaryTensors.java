@@ -25,6 +25,11 @@ public final class BoundaryTensors {
         return pool.take(extent, sequenceLength);
     }
 
+    /** Returns the free buffers of the stage's pool, from which boundary tensors and activations are taken. */
+    public TensorPool.Free free() {
+        return pool.free();
+    }
+
     public int rowsOf(int length) {
         return extent.of(length).size(0);
     }

@@ -68,6 +68,21 @@ public final class TensorPool implements AutoCloseable {
         }
     }
 
+    /**
+     * The free buffers of a pool.
+     *
+     * @param bytes of all
+     * @param largestBytes of the largest
+     */
+    public record Free(long bytes, long largestBytes) {
+        public static final Free NONE = new Free(0, 0);
+
+        /** Returns the free buffers of both. */
+        public Free and(Free other) {
+            return new Free(bytes + other.bytes, Math.max(largestBytes, other.largestBytes));
+        }
+    }
+
     private final Engine engine;
     // Guarded by this. Every buffer is in exactly one of the two maps, so that a second give is noticed.
     private final Map<DataType, Map<Shape, ArrayDeque<Buffer>>> idle = new EnumMap<>(DataType.class);
@@ -197,6 +212,13 @@ public final class TensorPool implements AutoCloseable {
             give(tensor);
         }
         return null;
+    }
+
+    /** Returns the buffers that are not taken. */
+    public synchronized Free free() {
+        return idle.values().stream().flatMap(shelves -> shelves.values().stream()).flatMap(ArrayDeque::stream)
+                .map(buffer -> new Free(buffer.whole().byteCount(), buffer.whole().byteCount()))
+                .reduce(Free.NONE, Free::and);
     }
 
     /** Closes every tensor, including those still taken. */

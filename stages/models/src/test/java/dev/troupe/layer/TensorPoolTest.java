@@ -98,6 +98,16 @@ class TensorPoolTest {
     }
 
     @Test
+    void shouldReportItsFreeBuffers() {
+        assertEquals(TensorPool.Free.NONE, pool.free());
+        Tensor taken = pool.take(SHAPE);
+        pool.give(pool.take(Shape.of(7)));
+        assertEquals(new TensorPool.Free(7 * Float.BYTES, 7 * Float.BYTES), pool.free());
+        pool.give(taken);
+        assertEquals(new TensorPool.Free(13 * Float.BYTES, 7 * Float.BYTES), pool.free());
+    }
+
+    @Test
     void shouldCloseTensorsThatAreTakenToo() {
         pool.take(SHAPE);
         pool.give(pool.take(Shape.of(7)));

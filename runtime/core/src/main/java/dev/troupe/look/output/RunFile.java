@@ -127,6 +127,7 @@ public final class RunFile {
         return JSON.createObjectNode().put("rank", rank.rank()).put("weights", rank.weights())
                 .put("gradients", rank.gradients()).put("optimizer", rank.optimizer())
                 .put("activations", rank.activations()).put("boundary", rank.boundary())
-                .put("snapshots", rank.snapshots()).put("copies", rank.copies());
+                .put("snapshots", rank.snapshots()).put("copies", rank.copies())
+                .put("free", rank.pool().free().bytes()).put("largest_free", rank.pool().free().largestBytes());
     }
 }

@@ -7,6 +7,7 @@ import dev.troupe.engine.Tensor;
 import dev.troupe.engine.TooManyElementsException;
 import dev.troupe.engine.provider.WorkClock;
 import dev.troupe.engine.structural.SizingEngine;
+import dev.troupe.layer.TensorPool;
 import dev.troupe.parallel.DataShare;
 import dev.troupe.parallel.ExpertShare;
 import dev.troupe.parallel.TensorGroup;
@@ -235,9 +236,11 @@ final class MemoryWalk implements RankSide, StepWatch, AutoCloseable {
         long weights = stages.values().stream().mapToLong(Stage::weightBytes).sum();
         long gradients = stages.values().stream().mapToLong(Stage::gradientBytes).sum();
         long boundary = bytes(granted) + mostSentBytes;
+        TensorPool.Free free = stages.values().stream().map(stage -> stage.boundary().free())
+                .reduce(TensorPool.Free.NONE, TensorPool.Free::and);
         return new RankMemory(rank, weights, gradients, stateBytes - weights - gradients,
-                engine.allocatedBytes() - stateBytes - boundary, boundary, 0, 0,
-                fullestAt).keeping(keptBytes(), snapshots);
+                new RankMemory.Activations(engine.allocatedBytes() - stateBytes - boundary, free, fullestAt), boundary,
+                0, 0).keeping(keptBytes(), snapshots);
     }
 
     private static long bytes(Map<Edge, Queue<Tensor>> tensors) {

@@ -9,6 +9,7 @@ import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.reference.ReferenceEngine;
 import dev.troupe.layer.DropoutSettings;
+import dev.troupe.layer.TensorPool;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.gpt2.Gpt2;
 import dev.troupe.model.spec.Lora;
@@ -237,7 +238,8 @@ class MemoryPlanTest {
     @Test
     void shouldRefuseMoreThanTheMemoryOfTheMachine() {
         MemoryPlan memory = new MemoryPlan(
-                List.of(new RankMemory(0, 1L << 30, 1L << 30, 2L << 30, 1L << 20, 0, 0, 0, Optional.empty())));
+                List.of(new RankMemory(0, 1L << 30, 1L << 30, 2L << 30,
+                        new RankMemory.Activations(1L << 20, TensorPool.Free.NONE, Optional.empty()), 0, 0, 0)));
         memory.requireRoom(memory.total());
         String refusal = assertThrows(UsageException.class, () -> memory.requireRoom(3L << 30)).getMessage();
         assertEquals("the run would take 4.00 GiB of memory (1.0 MiB of them for activations), but this machine has"
