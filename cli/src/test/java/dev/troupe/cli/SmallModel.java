@@ -4,10 +4,12 @@ import dev.troupe.engine.DataType;
 import dev.troupe.engine.Shape;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.family.ModelFamilies;
+import dev.troupe.model.spec.Lora;
 import dev.troupe.model.spec.Section;
 import dev.troupe.tokenizer.Tokenizer;
 import dev.troupe.weights.NamedTensor;
 import dev.troupe.weights.huggingface.HuggingFaceModel;
+import dev.troupe.weights.peft.PeftAdapter;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.net.URISyntaxException;
@@ -15,6 +17,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 
 /** A small model of random weights with a tokenizer, as a directory in Hugging Face layout. */
@@ -55,6 +58,24 @@ final class SmallModel {
             Files.copy(files.resolve(name), directory.resolve(name));
         }
         return model;
+    }
+
+    /** Writes an adapter of the model with random weights that change its texts, in PEFT's layout. */
+    static void writeAdapter(Path directory, ModelSpec base, Lora lora) {
+        ModelSpec model = base.family().adapted(base, lora);
+        PeftAdapter.write(directory, model, Optional.empty(), 0, PeftAdapter.trained(model).stream()
+                .map(parameter -> NamedTensor.of(parameter.name(), parameter.shape().sizes(), DataType.FLOAT32,
+                        adapterValues(directory + parameter.name(), parameter.shape().sizes())))
+                .toList());
+    }
+
+    private static MemorySegment adapterValues(String name, Shape shape) {
+        Random random = new Random(name.hashCode());
+        float[] values = new float[(int) shape.elementCount()];
+        for (int i = 0; i < values.length; i++) {
+            values[i] = (float) (0.3 * random.nextGaussian());
+        }
+        return MemorySegment.ofArray(values);
     }
 
     private static MemorySegment values(String name, Shape shape, Tokenizer tokenizer) {

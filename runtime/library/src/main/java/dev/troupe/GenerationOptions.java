@@ -6,6 +6,7 @@ import dev.troupe.generate.Sampling;
 import dev.troupe.look.model.TextRequest;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 
@@ -19,10 +20,12 @@ public final class GenerationOptions {
     private final OptionalInt tokens;
     private final Sampling sampling;
     private final List<String> stops;
+    private final Optional<String> adapter;
 
     private GenerationOptions(Builder builder) {
         tokens = builder.tokens;
         stops = List.copyOf(builder.stops);
+        adapter = builder.adapter;
         try {
             sampling = new Sampling(builder.temperature, builder.topK, builder.topP, builder.minP,
                     new Sampling.Penalties(builder.repetition, builder.presence, builder.frequency), builder.seed);
@@ -51,14 +54,22 @@ public final class GenerationOptions {
         return tokens.orElse(Math.max(1, context - promptTokens));
     }
 
+    void requireAdapter(Set<String> known) {
+        adapter.filter(name -> !known.contains(name)).ifPresent(name -> {
+            throw new RequestException("there is no adapter " + name + ", but " + (known.isEmpty() ? "none" : known)
+                    + ": add it to the builder of the generator");
+        });
+    }
+
     TextRequest request(int[] prompt, int most) {
-        return new TextRequest(prompt, most, sampling, stops, Set.of(), -1);
+        return new TextRequest(prompt, most, sampling, stops, Set.of(), -1, adapter);
     }
 
     /** The builder of options. Used by one thread. */
     public static final class Builder {
         private final List<String> stops = new ArrayList<>();
         private OptionalInt tokens = OptionalInt.empty();
+        private Optional<String> adapter = Optional.empty();
         private double temperature = 0.8;
         private int topK;
         private double topP = 1;
@@ -125,6 +136,12 @@ public final class GenerationOptions {
         /** Sets the number from which all draws follow. */
         public Builder seed(long number) {
             seed = number;
+            return this;
+        }
+
+        /** Chooses an adapter of {@link TroupeGenerator.Builder#adapter}; without, the model writes as it is. */
+        public Builder adapter(String name) {
+            adapter = Optional.of(name);
             return this;
         }
 

@@ -11,7 +11,9 @@ import dev.troupe.look.model.WrittenAnswer;
 import dev.troupe.rows.ChatPrompts;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalInt;
 import java.util.function.Consumer;
 
@@ -101,7 +103,8 @@ public final class TroupeGenerator implements AutoCloseable {
      *
      * @param piece receives the text in pieces while it is written, on the thread that writes all texts, so it must not
      *     wait; a character is never split. If it throws an exception, the text ends with that exception
-     * @throws RequestException if prompt and text do not fit in the context, or too many texts wait
+     * @throws RequestException if prompt and text do not fit in the context, there is no such adapter, or too many
+     *     texts wait
      * @throws InterruptedException if this thread was interrupted; the text is cancelled
      * @throws IllegalStateException if the generator is closed
      */
@@ -138,6 +141,7 @@ public final class TroupeGenerator implements AutoCloseable {
         WrittenAnswer answer;
         try {
             answer = Refusals.translate(() -> {
+                options.requireAdapter(generation.adapters());
                 int most = options.most(prompt.length, context);
                 Generation.requireRoom(prompt.length, most, context);
                 return queue.write(options.request(prompt, most), piece);
@@ -173,6 +177,7 @@ public final class TroupeGenerator implements AutoCloseable {
 
         private final Path modelOrRun;
         private final List<String> settings = new ArrayList<>();
+        private final Map<String, Path> adapters = new LinkedHashMap<>();
         private OptionalInt context = OptionalInt.empty();
         private int slots = USUAL_SLOTS;
         private int waiting = USUAL_WAITING;
@@ -189,6 +194,17 @@ public final class TroupeGenerator implements AutoCloseable {
         public Builder set(String key, Object value) {
             requireNonNull(value, "value");
             settings.add(requireNonNull(key, "key") + "=" + SettingText.of(key, value));
+            return this;
+        }
+
+        /**
+         * Adds an adapter of the model, which {@link GenerationOptions.Builder#adapter} chooses. The weights of the model
+         * are in memory once.
+         *
+         * @param directory an adapter in PEFT's layout, or a run that trained one
+         */
+        public Builder adapter(String name, Path directory) {
+            adapters.put(requireNonNull(name, "name"), requireNonNull(directory, "directory"));
             return this;
         }
 
@@ -238,7 +254,7 @@ public final class TroupeGenerator implements AutoCloseable {
         }
 
         private TroupeGenerator opened() {
-            Generation generation = Generation.of(modelOrRun, settings);
+            Generation generation = Generation.of(modelOrRun, settings, adapters);
             try {
                 int most = generation.context(context, "context");
                 return new TroupeGenerator(generation, generation.open(most, slots, waiting), most);

@@ -16,7 +16,9 @@ import java.io.PrintStream;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.Callable;
@@ -53,6 +55,10 @@ public final class ServeCommand implements Callable<Integer> {
     @Option(names = "--name", paramLabel = "NAME", description = {
             "The name of the model in requests. Default: the last part of DIR or RUN."})
     private String name;
+
+    @Option(names = "--adapter", paramLabel = "NAME=DIR", description = {
+            "An adapter of the model in PEFT's layout, or a run that trained one, and its name in requests. May be repeated."})
+    private List<String> adapters = List.of();
 
     @Option(names = "--context", paramLabel = "N", description = {
             "The most tokens of a prompt and its text together; default: 2048, or the number of the model's positions."})
@@ -100,7 +106,7 @@ public final class ServeCommand implements Callable<Integer> {
         }
         try (StopRequests requests = StopRequests.listen(output, "The model is not served.",
                 StopRequests.PATIENCE.plusSeconds(grace));
-                Generation generation = Generation.of(model, settings)) {
+                Generation generation = Generation.of(model, settings, adapters())) {
             generation.notes().forEach(note -> System.err.println("Note: " + note + "."));
             int most = generation.context(context == null ? OptionalInt.empty() : OptionalInt.of(context), "--context");
             ApiServer.Settings served = new ApiServer.Settings(address, tls.map(Certificates::server), token, name());
@@ -166,6 +172,21 @@ public final class ServeCommand implements Callable<Integer> {
             throw new UsageException("--token-file " + file + " cannot be read: " + FileReason.of(unreadable),
                     unreadable);
         }
+    }
+
+    private Map<String, Path> adapters() {
+        Map<String, Path> named = new LinkedHashMap<>();
+        for (String adapter : adapters) {
+            String[] parts = adapter.split("=", 2);
+            if (parts.length < 2 || parts[0].isBlank() || parts[1].isBlank()) {
+                throw new UsageException("--adapter must be NAME=DIR, but is " + adapter);
+            }
+            if (parts[0].equals(name()) || named.put(parts[0], Path.of(parts[1])) != null) {
+                throw new UsageException("--adapter " + adapter + " must have a name of its own, but the name "
+                        + parts[0] + " is taken: choose another");
+            }
+        }
+        return named;
     }
 
     private String name() {

@@ -1,5 +1,6 @@
 package dev.troupe.serve;
 
+import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.sun.net.httpserver.HttpExchange;
@@ -19,6 +20,8 @@ import java.time.Instant;
 import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import javax.net.ssl.SSLContext;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -46,7 +49,7 @@ public final class ApiServer implements AutoCloseable {
      *
      * @param tls present for HTTPS
      * @param token what a request has to bring as {@code Authorization: Bearer TOKEN}; empty: nothing
-     * @param model the name of the model in requests
+     * @param model the name of the model in requests; its adapters have names of their own
      */
     public record Settings(InetSocketAddress address, Optional<SSLContext> tls, Optional<String> token, String model) {
     }
@@ -172,7 +175,8 @@ public final class ApiServer implements AutoCloseable {
             case MODELS -> {
                 requireMethod(exchange, "GET");
                 ObjectNode list = JsonNodeFactory.instance.objectNode().put("object", "list");
-                list.putArray("data").add(model());
+                ArrayNode models = list.putArray("data").add(model(settings.model()));
+                generation.adapters().forEach(adapter -> models.add(model(adapter)));
                 send(exchange, OK, JSON, list.toString());
             }
             default -> {
@@ -182,15 +186,18 @@ public final class ApiServer implements AutoCloseable {
                                     + String.join(", ", CHATS, COMPLETIONS, MODELS, HEALTH, METRICS));
                 }
                 requireMethod(exchange, "GET");
-                requireModel(path.substring(MODELS.length() + 1));
-                send(exchange, OK, JSON, model().toString());
+                String name = path.substring(MODELS.length() + 1);
+                adapter(name);
+                send(exchange, OK, JSON, model(name).toString());
             }
         }
     }
 
-    private ObjectNode model() {
-        return JsonNodeFactory.instance.objectNode().put("id", settings.model()).put("object", "model")
+    /** An adapter has the name of its model as {@code parent}, as in vLLM. */
+    private ObjectNode model(String name) {
+        ObjectNode model = JsonNodeFactory.instance.objectNode().put("id", name).put("object", "model")
                 .put("created", created).put("owned_by", "troupe").put("context_length", context);
+        return name.equals(settings.model()) ? model : model.put("parent", settings.model());
     }
 
     private static void requireMethod(HttpExchange exchange, String method) {
@@ -201,25 +208,40 @@ public final class ApiServer implements AutoCloseable {
         }
     }
 
-    private void requireModel(String name) {
-        if (!name.equals(settings.model())) {
-            throw new ApiException(ApiException.NOT_FOUND, "invalid_request_error", "model", "model_not_found",
-                    "there is no model \"" + name + "\"; there is \"" + settings.model() + "\"");
+    /**
+     * Returns the adapter that a name means; empty for the model without one.
+     *
+     * @throws ApiException if there is none with this name
+     */
+    private Optional<String> adapter(String name) {
+        if (name.equals(settings.model())) {
+            return Optional.empty();
         }
+        if (generation.adapters().contains(name)) {
+            return Optional.of(name);
+        }
+        throw new ApiException(ApiException.NOT_FOUND, "invalid_request_error", "model", "model_not_found",
+                "there is no model \"" + name + "\"; there is " + names());
+    }
+
+    private String names() {
+        return Stream.concat(Stream.of(settings.model()), generation.adapters().stream())
+                .map(name -> '"' + name + '"').collect(Collectors.joining(", "));
     }
 
     private void complete(HttpExchange exchange, boolean isChat) throws IOException, InterruptedException {
         Body body = Body.parse(read(exchange));
         String name = body.text("model");
         if (name == null) {
-            throw ApiException.wrong("model", "model is missing; there is \"" + settings.model() + "\"");
+            throw ApiException.wrong("model", "model is missing; there is " + names());
         }
-        requireModel(name);
-        CompletionRequest request = CompletionRequest.of(body, isChat, generation, context, queue.capacity());
+        Optional<String> adapter = adapter(name);
+        CompletionRequest request = CompletionRequest.of(body, isChat, generation, context, queue.capacity())
+                .ofAdapter(adapter);
         try (AnswerFeed feed = new AnswerFeed(request.texts())) {
             submit(feed);
             Delivery delivery = new Delivery(request,
-                    new AnswerWriter(isChat, settings.model(), generation.tokenizer()), feed);
+                    new AnswerWriter(isChat, name, generation.tokenizer()), feed);
             if (!request.isStreamed()) {
                 send(exchange, OK, JSON, delivery.whole().toString());
                 return;

@@ -9,6 +9,7 @@ import dev.troupe.plan.error.UserErrors;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
@@ -77,6 +78,12 @@ record CompletionRequest(boolean isChat, List<TextRequest> texts, int promptToke
         JsonNode usage = body.get("stream_options", "include_usage");
         return new CompletionRequest(isChat, List.copyOf(texts), prompts.stream().mapToInt(one -> one.length).sum(),
                 body.flag("stream"), usage != null && usage.asBoolean());
+    }
+
+    /** Returns the same request to the model with an adapter. */
+    CompletionRequest ofAdapter(Optional<String> name) {
+        return new CompletionRequest(isChat, texts.stream().map(text -> text.ofAdapter(name)).toList(), promptTokens,
+                isStreamed, countsUsage);
     }
 
     private static boolean isNothing(JsonNode member) {

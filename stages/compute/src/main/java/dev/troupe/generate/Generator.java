@@ -31,7 +31,7 @@ public final class Generator implements AutoCloseable {
     private final ModelLayers layers;
     private final SequenceForward row;
     /** The caches that no text has. */
-    private final Deque<KeyValueCache> caches = new ArrayDeque<>();
+    private final Deque<KeyValueCache> caches;
     /** The forward of the last prompt; null before the first. */
     private SequenceForward window;
     private final Arena hostMemory = Arena.ofShared();
@@ -45,14 +45,32 @@ public final class Generator implements AutoCloseable {
      * @throws dev.troupe.weights.WeightException if the source lacks a tensor
      */
     public Generator(Engine engine, ModelSpec model, WeightSource source, int most) {
+        this(engine, model, Math.min(model.size(Axis.POSITION), most),
+                new ModelLayers(engine, model, source, Math.min(model.size(Axis.POSITION), most)), new ArrayDeque<>());
+    }
+
+    private Generator(Engine engine, ModelSpec model, int longest, ModelLayers layers, Deque<KeyValueCache> caches) {
         this.engine = engine;
         this.hidden = model.size(Axis.HIDDEN);
-        this.longest = Math.min(model.size(Axis.POSITION), most);
+        this.longest = longest;
         this.vocabularySize = model.size(Axis.VOCABULARY);
-        this.layers = new ModelLayers(engine, model, source, longest);
+        this.layers = layers;
+        this.caches = caches;
         this.row = layers.ofLength(1);
         long elementBytes = engine.parameterType().elementBytes();
         this.hostLogits = hostMemory.allocate(vocabularySize * elementBytes, elementBytes);
+    }
+
+    /**
+     * Returns a generator of these weights with adapters. The weights are in memory once, and both use the same caches.
+     *
+     * @param adapted this model with frozen weights, and with adapters
+     * @param adapters the weights of the adapters alone
+     * @return a generator that the caller closes before this one
+     * @throws dev.troupe.weights.WeightException if the source lacks a tensor
+     */
+    public Generator withAdapters(ModelSpec adapted, WeightSource adapters) {
+        return new Generator(engine, adapted, longest, layers.withAdapters(adapted, adapters), caches);
     }
 
     /**

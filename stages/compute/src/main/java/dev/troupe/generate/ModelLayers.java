@@ -31,15 +31,30 @@ final class ModelLayers implements AutoCloseable {
      * @throws dev.troupe.weights.WeightException if the source lacks a tensor
      */
     ModelLayers(Engine engine, ModelSpec model, WeightSource source, int sequenceLength) {
-        this.engine = engine;
+        this(model, source, new LayerContext(engine, new TensorPool(engine), model.size(Axis.HIDDEN), 1,
+                sequenceLength, 1, TensorShare.ALL));
+    }
+
+    private ModelLayers(ModelSpec model, WeightSource source, LayerContext context) {
+        this.engine = context.engine();
         this.model = model;
-        context = new LayerContext(engine, new TensorPool(engine), model.size(Axis.HIDDEN), 1, sequenceLength, 1,
-                TensorShare.ALL);
+        this.context = context;
         longest = new SequenceForward(context, model);
         StageLayers layers = longest.layers();
         buffers = new StageBuffers(engine, layers.used(), false, DataShare.ALL, TensorGroup.ALONE, context.pool(),
                 Overlap.NONE);
         buffers.load(layers.parameters(), source);
+    }
+
+    /**
+     * Returns the layers of this model with adapters, which have the memory of these weights and are closed before them.
+     *
+     * @param adapted this model with frozen weights, and with adapters
+     * @param adapters the weights of the adapters alone
+     * @throws dev.troupe.weights.WeightException if the source lacks a tensor
+     */
+    ModelLayers withAdapters(ModelSpec adapted, WeightSource adapters) {
+        return new ModelLayers(adapted, adapters, context.withOwnParameters(new TensorPool(engine)));
     }
 
     /** Returns the forwards of the longest sequences, closed with this. */

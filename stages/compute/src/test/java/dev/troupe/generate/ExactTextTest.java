@@ -113,7 +113,8 @@ class ExactTextTest {
         return family.read(new Section(section));
     }
 
-    private static void read(String name, Shape shape, DataType type, MemorySegment target) {
+    /** Values that are drawn by the name of a tensor. */
+    static void read(String name, Shape shape, DataType type, MemorySegment target) {
         Random random = new Random(name.hashCode());
         for (long i = 0; i < shape.elementCount(); i++) {
             double value = 0.4 * random.nextGaussian();

@@ -74,6 +74,15 @@ public final class LayerContext {
                 experts, parameters, constants);
     }
 
+    /**
+     * Returns a context with the same constants and parameters for layers that have more parameters: the further ones are
+     * its own.
+     */
+    public LayerContext withOwnParameters(TensorPool activations) {
+        return new LayerContext(engine, activations, hidden, microbatchSize, sequenceLength, microbatchesPerStep, share,
+                experts, new HashMap<>(parameters), constants);
+    }
+
     public Engine engine() {
         return engine;
     }

@@ -19,10 +19,14 @@ import dev.troupe.plan.prepare.WholeModel;
 import dev.troupe.rows.ChatPrompts;
 import dev.troupe.tokenizer.Tokenizer;
 import dev.troupe.weights.huggingface.EndTokens;
+import dev.troupe.weights.peft.PeftAdapter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
@@ -40,6 +44,7 @@ public final class Generation implements AutoCloseable {
     private final WholeModel whole;
     private final Set<Integer> ends = new TreeSet<>();
     private final ChatPrompts chats;
+    private final Map<String, PeftAdapter> adapters = new LinkedHashMap<>();
 
     /**
      * Opens and checks all parts.
@@ -65,7 +70,34 @@ public final class Generation implements AutoCloseable {
      * Opens a model in Hugging Face layout with its tokenizer, or the model of a run or checkpoint.
      *
      * @param settings {@code key=value}, which win over the configuration of a run
+     * @param adapters the directories of its adapters, by the names with which requests choose them; or of runs that trained
+     *     them
      */
+    public static Generation of(Path modelOrRun, List<String> settings, Map<String, Path> adapters) {
+        Generation generation = of(modelOrRun, settings);
+        try {
+            adapters.forEach(generation::open);
+            return generation;
+        } catch (RuntimeException refused) {
+            generation.close();
+            throw refused;
+        }
+    }
+
+    private void open(String name, Path directory) {
+        if (model().lora().isPresent()) {
+            throw new UsageException("adapters by name need a model without adapters, but this one has some: take the"
+                    + " model for which they were trained, and give these a name too");
+        }
+        Path trained = directory.resolve(RunDirectory.MODEL);
+        PeftAdapter adapter = PeftAdapter.open(Files.isDirectory(trained) ? trained : directory, model(),
+                whole.start().identity());
+        adapters.put(name, adapter);
+        PeftAdapter.trained(adapter.model()).forEach(
+                parameter -> adapter.requireNumbers(parameter.name(), whole.choice().settings().parameterType()));
+    }
+
+    /** As {@link #of(Path, List, Map)}, without adapters. */
     public static Generation of(Path modelOrRun, List<String> settings) {
         boolean isRun = Files.isRegularFile(Checkpoint.runDirectoryOf(modelOrRun).resolve(RunDirectory.CONFIG));
         if (!isRun && !Files.isRegularFile(modelOrRun.resolve("config.json"))) {
@@ -84,6 +116,11 @@ public final class Generation implements AutoCloseable {
 
     public ModelSpec model() {
         return whole.start().model();
+    }
+
+    /** Returns the names of the adapters. */
+    public Set<String> adapters() {
+        return Collections.unmodifiableSet(adapters.keySet());
     }
 
     public Tokenizer tokenizer() {
@@ -189,35 +226,42 @@ public final class Generation implements AutoCloseable {
      */
     public GenerationQueue open(int context, int slots, int waiting) {
         whole.requireRoom(sizes -> {
-            try (Generator generator = generator(sizes, context)) {
+            try (AdaptedGenerators generators = generators(sizes, context)) {
                 List<Continuation> texts = new ArrayList<>();
                 for (int slot = 0; slot < slots; slot++) {
-                    texts.add(generator.begin(new int[Math.max(1, context - 1)], new Sampling(0, 0, 0)));
-                    texts.getLast().next();
-                    if (context > 2) {
-                        texts.getLast().next();
-                    }
+                    texts.add(begun(generators.base(), context));
                 }
-                long bytes = sizes.allocatedBytes();
-                texts.forEach(Continuation::close);
-                return bytes;
+                texts.forEach(Continuation::close); // an adapter takes their caches
+                generators.adapted().forEach(generator -> begun(generator, context).close());
+                return sizes.allocatedBytes();
             }
         });
         Engine engine = whole.choice().open();
         try {
-            return new GenerationQueue(engine, generator(engine, context), tokenizer(), ends, slots, waiting);
+            return new GenerationQueue(engine, generators(engine, context), tokenizer(), ends, slots, waiting);
         } catch (RuntimeException refused) {
             engine.close();
             throw refused;
         }
     }
 
-    private Generator generator(Engine engine, int context) {
-        return new Generator(engine, model(), whole.start().weights(), context);
+    /** Begins the longest text after the longest prompt, so that all of its memory is allocated. */
+    private static Continuation begun(Generator generator, int context) {
+        Continuation text = generator.begin(new int[Math.max(1, context - 1)], new Sampling(0, 0, 0));
+        text.next();
+        if (context > 2) {
+            text.next();
+        }
+        return text;
+    }
+
+    private AdaptedGenerators generators(Engine engine, int context) {
+        return new AdaptedGenerators(new Generator(engine, model(), whole.start().weights(), context), adapters);
     }
 
     @Override
     public void close() {
+        adapters.values().forEach(PeftAdapter::close);
         whole.close();
     }
 }

@@ -2,7 +2,6 @@ package dev.troupe.look.model;
 
 import dev.troupe.engine.Engine;
 import dev.troupe.generate.Continuation;
-import dev.troupe.generate.Generator;
 import dev.troupe.tokenizer.Tokenizer;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -29,7 +28,7 @@ public final class GenerationQueue implements AutoCloseable {
     private static final Duration LONGEST_PROMPT = Duration.ofMinutes(2);
 
     private final Engine engine;
-    private final Generator generator;
+    private final AdaptedGenerators generators;
     private final Tokenizer tokenizer;
     private final Set<Integer> ends;
     private final int slots;
@@ -64,14 +63,15 @@ public final class GenerationQueue implements AutoCloseable {
     /**
      * Starts the thread.
      *
-     * @param engine closed with this, after the generator
+     * @param engine closed with this, after the generators
      * @param ends the tokens that end a text
      * @param slots the most texts at a time
      * @param most the most texts that wait for a slot
      */
-    GenerationQueue(Engine engine, Generator generator, Tokenizer tokenizer, Set<Integer> ends, int slots, int most) {
+    GenerationQueue(Engine engine, AdaptedGenerators generators, Tokenizer tokenizer, Set<Integer> ends, int slots,
+            int most) {
         this.engine = engine;
-        this.generator = generator;
+        this.generators = generators;
         this.tokenizer = tokenizer;
         this.ends = Set.copyOf(ends);
         this.slots = slots;
@@ -185,7 +185,7 @@ public final class GenerationQueue implements AutoCloseable {
             throw failure;
         } finally {
             abandon();
-            generator.close();
+            generators.close();
             engine.close();
         }
     }
@@ -221,7 +221,8 @@ public final class GenerationQueue implements AutoCloseable {
     private void begin(Submission submission) {
         TextRequest request = submission.request();
         try {
-            Slot slot = new Slot(submission, generator.begin(request.prompt(), request.sampling()),
+            Slot slot = new Slot(submission,
+                    generators.of(request.adapter()).begin(request.prompt(), request.sampling()),
                     new WrittenText(tokenizer, request.stops()));
             synchronized (this) {
                 active.add(slot);

@@ -28,6 +28,8 @@ public final class RunDirectory implements AutoCloseable {
     public static final String CONFIG = "config.conf";
     /** The name of the folder of the nodes' logs. */
     public static final String LOGS = "logs";
+    /** The name of the folder of the trained model, or of its adapters. */
+    public static final String MODEL = "model";
     /** The name of the key by which the processes of a run over several JVMs recognize each other. */
     public static final String KEY = "run.key";
     private static final Logger LOG = LoggerFactory.getLogger(RunDirectory.class);
@@ -279,7 +281,7 @@ public final class RunDirectory implements AutoCloseable {
     }
 
     public Path model() {
-        return path.resolve("model");
+        return path.resolve(MODEL);
     }
 
     public Path gradients(long step) {
