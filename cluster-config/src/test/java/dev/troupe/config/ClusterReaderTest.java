@@ -53,6 +53,7 @@ class ClusterReaderTest {
                 List.of(new NodeSpec("a", "node-1.lan", 1, 2, 3, engine, List.of(1), false),
                         new NodeSpec("b", "::1", 65535, 2, 0,
                                 new EngineSpec("nd4j", 1, OptionalInt.of(1), "auto", EngineSpec.Float32Products.EXACT,
+                                        false,
                                         engine.emulated()),
                                 List.of(0),
                                 false),

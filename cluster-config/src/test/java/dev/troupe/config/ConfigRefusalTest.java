@@ -118,7 +118,7 @@ class ConfigRefusalTest {
             "engine.emulated.forward=[1ms, 2] ! engine.emulated.forward (-s): expected a duration with its unit from 0ms to "
                     + "1h, or a list of them, such as 2ms or [2ms, 3ms], found [\"1ms\",2].",
             "engine=nd4j ! engine (-s): expected a key, found a section; it has device, emulated, "
-                    + "float32-products, kind, products, threads.",
+                    + "exact-rows, float32-products, kind, products, threads.",
             "troupe.data.seed=3 ! troupe.data.seed (-s): expected a key without troupe., found troupe.data.seed; did you "
                     + "mean data.seed?",
             "seed=3 ! seed (-s): expected a key that exists, found an unknown one; did you mean data.seed or "
@@ -128,7 +128,7 @@ class ConfigRefusalTest {
             "training.globalBatchSize=3 ! training.globalBatchSize (-s): expected a key that exists, found an unknown "
                     + "one; did you mean training.global-batch-size?",
             "engine.quux=3 ! engine.quux (-s): expected a key that exists, found an unknown one; engine has device, emulated, "
-                    + "float32-products, kind, products, threads."})
+                    + "exact-rows, float32-products, kind, products, threads."})
     void shouldRefuseASetting(String setting, String sentence) {
         assertEquals(sentence, refusal(Optional.empty(), List.of(setting)));
     }
@@ -148,7 +148,7 @@ class ConfigRefusalTest {
             "troupe = 5 ! troupe (FILE:1): expected a section { ... }, found 5; it has cluster, data, engine, faults, model, name, "
                     + "observe, parallel, recovery, training, transport.",
             "troupe.engine = fast ! engine (FILE:1): expected a section { ... }, found \"fast\"; it has device, emulated, "
-                    + "float32-products, kind, products, threads.",
+                    + "exact-rows, float32-products, kind, products, threads.",
             "troupe.data.seed { a = 1 } ! data.seed (FILE:1): expected a whole number of at most 64 bits, found a "
                     + "section.",
             "troupe.data.seed = [1] ! data.seed (FILE:1): expected a whole number of at most 64 bits, found [1].",

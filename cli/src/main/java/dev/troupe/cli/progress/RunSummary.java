@@ -67,6 +67,9 @@ public final class RunSummary {
             output.println("Matrix products of float32 by " + spec.engine().float32Products().word()
                     + " (engine.float32-products)");
         }
+        if (spec.engine().exactRows()) {
+            output.println("Rows have the same bits whatever other rows are computed with them (engine.exact-rows)");
+        }
         spec.cluster().filter(_ -> run.request().share().isPresent())
                 .ifPresent(cluster -> output.println(wire(run, cluster)));
         spec.cluster().filter(_ -> run.request().share().isPresent()).flatMap(ClusterSpec::exposure)

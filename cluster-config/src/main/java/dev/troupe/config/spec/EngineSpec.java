@@ -13,10 +13,11 @@ import java.util.Set;
  * The engine of a run: the section {@code engine} of the defaults.
  *
  * @param threads threads that compute for one rank; 0: the cores of the machine divided among the ranks on it
+ * @param exactRows whether a row of the forward has the same bits whatever other rows are computed in the same call
  * @param device number of the device in the order of its driver; empty: the ranks of a machine are assigned in rotation
  */
 public record EngineSpec(String kind, int threads, OptionalInt device, String products,
-        Float32Products float32Products, EmulatedSpec emulated) {
+        Float32Products float32Products, boolean exactRows, EmulatedSpec emulated) {
 
     /** The kind by which the runtime chooses the engine, and the products by which it chooses their libraries. */
     public static final String AUTO = "auto";
@@ -39,14 +40,15 @@ public record EngineSpec(String kind, int threads, OptionalInt device, String pr
         return new EngineSpec(values.text("engine.kind", Texts.ENGINE),
                 values.integer("engine.threads", 0, MOST_THREADS), device(values, "engine.device"),
                 values.text("engine.products", Texts.NOT_EMPTY, "auto, onednn, openblas, own, cublaslt or a path"),
-                values.word("engine.float32-products", Float32Products.class, ""), EmulatedSpec.read(values));
+                values.word("engine.float32-products", Float32Products.class, ""), values.flag("engine.exact-rows"),
+                EmulatedSpec.read(values));
     }
 
     /** Reads the engine of a node: this one, with the keys that the node has over it. */
     public EngineSpec readNode(Values node) {
         EngineSpec own = new EngineSpec(node.isGiven("engine") ? node.text("engine", Texts.ENGINE) : kind,
                 node.isGiven("threads") ? node.integer("threads", 0, MOST_THREADS) : threads,
-                node.isGiven("device") ? device(node, "device") : device, products, float32Products,
+                node.isGiven("device") ? device(node, "device") : device, products, float32Products, exactRows,
                 node.isGiven(SPEED) ? emulated.withSpeed(node.decimal(SPEED, Range.POSITIVE)) : emulated);
         node.settle(SPEED, own.emulated().speed());
         node.settle("engine", own.kind());
@@ -69,7 +71,7 @@ public record EngineSpec(String kind, int threads, OptionalInt device, String pr
 
     /** Returns the same engine with other libraries of matrix products. */
     public EngineSpec withProducts(String others) {
-        return new EngineSpec(kind, threads, device, others, float32Products, emulated);
+        return new EngineSpec(kind, threads, device, others, float32Products, exactRows, emulated);
     }
 
     /** Returns the values of the keys that a node may have of its own, and of {@code engine.products}. */

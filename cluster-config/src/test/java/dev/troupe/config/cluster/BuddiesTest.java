@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 @Tag("plan")
 class BuddiesTest {
     private static final EngineSpec ENGINE = new EngineSpec("cpu", 1, OptionalInt.empty(), "auto",
-            EngineSpec.Float32Products.EXACT,
+            EngineSpec.Float32Products.EXACT, false,
             new EmulatedSpec(List.of(), List.of(), List.of(), List.of(), List.of(), 0));
 
     @ParameterizedTest

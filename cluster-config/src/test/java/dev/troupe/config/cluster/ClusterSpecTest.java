@@ -80,7 +80,7 @@ class ClusterSpecTest {
     private static NodeSpec node(String name, String host, Integer... ranks) {
         List<Duration> none = List.of(Duration.ZERO);
         return new NodeSpec(name, host, 1, 2, 0,
-                new EngineSpec("cpu", 1, OptionalInt.empty(), "auto", EngineSpec.Float32Products.EXACT,
+                new EngineSpec("cpu", 1, OptionalInt.empty(), "auto", EngineSpec.Float32Products.EXACT, false,
                         new EmulatedSpec(none, none, none, none, none, 0)),
                 List.of(ranks), false);
     }

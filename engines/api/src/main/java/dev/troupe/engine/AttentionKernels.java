@@ -59,16 +59,17 @@ public interface AttentionKernels {
             Tensor dKeys, Tensor dValues);
 
     /**
-     * The last row of {@link #groupedAttention}, for generation token by token: one query of each head attends to the keys
-     * and values of all places so far.
+     * The last R rows of {@link #groupedAttention}, for generation: each query attends to the keys and values of all places
+     * up to its own.
      *
-     * @param query [1 x H D]
+     * @param queries [R x H D], of the last R places
      * @param keys [at least P x K D]
      * @param values as {@code keys}
-     * @param length P, the number of places, the query's own included as the last; further rows are not read
-     * @param y [1 x H D]
+     * @param length P, the number of places, at least R; further rows are not read
+     * @param y [R x H D]
      */
-    void cachedAttention(Tensor query, Tensor keys, Tensor values, int length, int heads, int keyValueHeads, Tensor y);
+    void cachedAttention(Tensor queries, Tensor keys, Tensor values, int length, int heads, int keyValueHeads,
+            Tensor y);
 
     /**
      * Rotates the first d numbers of each head by the angles of its place in its document (Su et al. 2021): number i of

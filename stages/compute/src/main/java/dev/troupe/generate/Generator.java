@@ -174,9 +174,13 @@ public final class Generator implements AutoCloseable {
     /** Copies the logits after a token to host memory. */
     private void readLogits(SequenceForward forward, Tensor activation, int place, double[] target) {
         Tensor last = engine.range(activation, place * (long) hidden, Shape.of(1, hidden));
-        Tensor logits = forward.pool().takeFloats(Shape.of(1, vocabularySize));
-        forward.head().logitsOfRow(last, logits);
+        // Rounded as logits of training are.
+        Tensor rounded = forward.pool().take(Shape.of(1, vocabularySize));
+        forward.head().logitsOfRow(last, rounded);
+        Tensor logits = forward.pool().takeFloats(rounded.shape());
+        engine.cast(rounded, logits);
         engine.copyToHost(logits, 0, hostLogits);
+        forward.pool().give(rounded);
         forward.pool().give(logits);
         HostNumbers.load(engine.parameterType(), hostLogits, target, 0);
     }

@@ -99,12 +99,12 @@ abstract class CheckedAttention extends CheckedMemory {
     }
 
     @Override
-    public final void cachedAttention(Tensor query, Tensor keys, Tensor values, int length, int heads,
+    public final void cachedAttention(Tensor queries, Tensor keys, Tensor values, int length, int heads,
             int keyValueHeads, Tensor y) {
         Operands check = of(Kernel.CACHED_ATTENTION);
-        CheckedTensor out = check.row("y", y);
+        CheckedTensor out = check.matrix("y", y);
         check.requireHeads(out, heads);
-        CheckedTensor q = check.like("query", query, out);
+        CheckedTensor q = check.like("queries", queries, out);
         CheckedTensor k = check.cachedKeys("keys", keys, length, out, heads, keyValueHeads);
         CheckedTensor v = check.like("values", values, k);
         check.apart("y", out, q, k, v);

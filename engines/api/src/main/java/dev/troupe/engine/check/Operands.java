@@ -142,11 +142,6 @@ final class Operands {
         return ofSizes(name, products(name, tensor), rows, columns);
     }
 
-    CheckedTensor row(String name, Tensor tensor) {
-        CheckedTensor own = matrix(name, tensor);
-        return ofSizes(name, own, 1, own.size(1));
-    }
-
     /** The result of a product: a product matrix, or a float matrix, of exactly these sizes. */
     CheckedTensor product(Tensor tensor, boolean accumulate, int rows, int columns) {
         return ofSizes("product", accumulate ? floats("product", tensor) : either("product", tensor), rows, columns);
@@ -193,9 +188,13 @@ final class Operands {
             int keyValueHeads) {
         int columns = keyColumns(query, heads, keyValueHeads);
         CheckedTensor own = products(name, tensor);
-        if (length < 1 || own.shape().rank() != 2 || own.size(0) < length || own.size(1) != columns) {
-            throw misfit(name, String.format(Locale.ROOT, "must be [at least %d x %d]", Math.max(1, length), columns),
-                    own);
+        if (length < query.size(0)) {
+            throw new IllegalArgumentException(String.format(Locale.ROOT,
+                    "%s: %d rows of queries need at least as many places, but the length is %d", method,
+                    query.size(0), length));
+        }
+        if (own.shape().rank() != 2 || own.size(0) < length || own.size(1) != columns) {
+            throw misfit(name, String.format(Locale.ROOT, "must be [at least %d x %d]", length, columns), own);
         }
         return own;
     }

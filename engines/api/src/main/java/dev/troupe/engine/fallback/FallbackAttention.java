@@ -58,10 +58,11 @@ interface FallbackAttention extends Fallback {
     }
 
     @Override
-    default void cachedAttention(Tensor query, Tensor keys, Tensor values, int length, int heads, int keyValueHeads,
+    default void cachedAttention(Tensor queries, Tensor keys, Tensor values, int length, int heads, int keyValueHeads,
             Tensor y) {
         fallBack(Kernel.CACHED_ATTENTION,
-                host -> grouped(host, query, keys, values, null, length, heads, keyValueHeads).last(host.output(y)));
+                host -> grouped(host, queries, keys, values, null, length, heads, keyValueHeads)
+                        .last(y.shape().size(0), host.output(y)));
     }
 
     private static CausalAttention grouped(HostOperands host, Tensor queries, Tensor keys, Tensor values,

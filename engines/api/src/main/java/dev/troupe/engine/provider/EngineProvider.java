@@ -37,6 +37,14 @@ public interface EngineProvider {
                         + "; set training.precision = float32, or take the engine reference or nd4j");
     }
 
+    /** Returns an obstacle if rows have to be exact, for an engine that does not keep that. */
+    static Optional<String> unlessInexact(String kind, EngineSettings settings) {
+        return settings.exactRows()
+                ? Optional.of("the " + kind + " engine has no exact rows; set engine.exact-rows = false, or take the"
+                        + " engine cpu or reference")
+                : Optional.empty();
+    }
+
     /**
      * A warning before a run with such settings, in one sentence, if they make it slower than they promise with right
      * results. Called only without an {@link #obstacle}.

@@ -13,9 +13,10 @@ import dev.troupe.engine.DataType;
  * @param device for an engine with devices ({@link EngineProvider#hasDevices})
  * @param products the choice among {@link EngineProvider#productLibraries}, for an engine that has any
  * @param floatParts numbers of bfloat16 for each float in products of an engine that can split: 2 or 3; 0: whole floats
+ * @param exactRows whether a row of the forward has the same bits whatever other rows are computed in the same call
  */
 public record EngineSettings(DataType parameterType, DataType computeType, int threads, WorkCosts costs,
-        DevicePick device, String products, int floatParts)
+        DevicePick device, String products, int floatParts, boolean exactRows)
         implements
             Need {
     /** The default: products by the engine's own library. */
@@ -35,7 +36,7 @@ public record EngineSettings(DataType parameterType, DataType computeType, int t
     }
 
     public EngineSettings(DataType parameterType, DataType computeType, int threads, WorkCosts costs) {
-        this(parameterType, computeType, threads, costs, DevicePick.FIRST, OWN_PRODUCTS, 0);
+        this(parameterType, computeType, threads, costs, DevicePick.FIRST, OWN_PRODUCTS, 0, false);
     }
 
     public EngineSettings(DataType parameterType, DataType computeType, int threads) {
@@ -52,18 +53,22 @@ public record EngineSettings(DataType parameterType, DataType computeType, int t
     }
 
     public EngineSettings withCosts(WorkCosts others) {
-        return new EngineSettings(parameterType, computeType, threads, others, device, products, floatParts);
+        return new EngineSettings(parameterType, computeType, threads, others, device, products, floatParts, exactRows);
     }
 
     public EngineSettings withDevice(DevicePick other) {
-        return new EngineSettings(parameterType, computeType, threads, costs, other, products, floatParts);
+        return new EngineSettings(parameterType, computeType, threads, costs, other, products, floatParts, exactRows);
     }
 
     public EngineSettings withProducts(String others) {
-        return new EngineSettings(parameterType, computeType, threads, costs, device, others, floatParts);
+        return new EngineSettings(parameterType, computeType, threads, costs, device, others, floatParts, exactRows);
     }
 
     public EngineSettings withFloatParts(int parts) {
-        return new EngineSettings(parameterType, computeType, threads, costs, device, products, parts);
+        return new EngineSettings(parameterType, computeType, threads, costs, device, products, parts, exactRows);
+    }
+
+    public EngineSettings withExactRows(boolean exact) {
+        return new EngineSettings(parameterType, computeType, threads, costs, device, products, floatParts, exact);
     }
 }

@@ -40,7 +40,8 @@ final class GroupedAttentionCases {
                 cases.add(forward(sizes, "", Dropout.NONE));
                 cases.add(backward(sizes, "", Dropout.NONE));
                 if (!documents && sizes.b == 1) {
-                    cases.add(cached(sizes));
+                    cases.add(cached(sizes, 1));
+                    cases.add(cached(sizes, 67));
                 }
             }
         }
@@ -52,7 +53,9 @@ final class GroupedAttentionCases {
                         cases.add(forward(sizes, "", Dropout.NONE));
                         cases.add(backward(sizes, "", Dropout.NONE));
                     }
-                    cases.add(cached(new Sizes(1, t, heads[0], heads[1], heads[2], false)));
+                    for (int rows : t == 1 ? new int[]{1} : new int[]{1, 5, t}) {
+                        cases.add(cached(new Sizes(1, t, heads[0], heads[1], heads[2], false), rows));
+                    }
                 }
             }
         }
@@ -112,15 +115,16 @@ final class GroupedAttentionCases {
                 sizes.t, sizes.h, sizes.k, dropout, x[after], x[after + 1]));
     }
 
-    /** One row, with unused rows after the keys and values that it sees. */
-    private static KernelCase cached(Sizes sizes) {
+    /** The last rows, with unused rows after the keys and values that they see. */
+    private static KernelCase cached(Sizes sizes, int rows) {
         double units = units(sizes);
         int room = sizes.t + 3;
-        return KernelCase.of("cachedAttention", "%s", sizes).input("query", 1, sizes.h * sizes.d)
+        return KernelCase.of("cachedAttention", "%d rows, %s", rows, sizes)
+                .input("queries", rows, sizes.h * sizes.d)
                 .input("keys", room, sizes.k * sizes.d).input("values", room, sizes.k * sizes.d)
-                .output("y", (truth, i) -> units * truth.largestAfter("y"), 1, sizes.h * sizes.d)
+                .output("y", (truth, i) -> units * truth.largestAfter("y"), rows, sizes.h * sizes.d)
                 // As in the forward over all rows.
-                .roundsInside((truth, i) -> truth.largestAfter("y")).products("query", "keys", "values", "y")
+                .roundsInside((truth, i) -> truth.largestAfter("y")).products("queries", "keys", "values", "y")
                 .run((engine, x) -> engine.cachedAttention(x[0], x[1], x[2], sizes.t, sizes.h, sizes.k, x[3]));
     }
 

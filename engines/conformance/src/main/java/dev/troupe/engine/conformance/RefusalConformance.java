@@ -40,8 +40,8 @@ abstract class RefusalConformance extends RangeConformance {
                 () -> engine.causalAttention(x, 2, 2, floats(2, 2), y));
         refused("cachedAttention: keys must be [at least 3 x 2], but is " + type + " [2 x 2]",
                 () -> engine.cachedAttention(products(1, 4), products(2, 2), products(2, 2), 3, 2, 1, products(1, 4)));
-        refused("cachedAttention: y must be " + type + " [1 x 4], but is " + type + " [2 x 4]",
-                () -> engine.cachedAttention(products(1, 4), products(2, 2), products(2, 2), 1, 2, 1, products(2, 4)));
+        refused("cachedAttention: 2 rows of queries need at least as many places, but the length is 1",
+                () -> engine.cachedAttention(products(2, 4), products(2, 2), products(2, 2), 1, 2, 1, products(2, 4)));
         refused("copyToHost: 8 bytes from byte " + bias.byteCount() + " do not lie in a tensor of " + bias.byteCount()
                 + " bytes (" + engine.parameterType() + " [5])",
                 () -> engine.copyToHost(bias, bias.byteCount(), MemorySegment.ofArray(new byte[8])));

@@ -16,8 +16,8 @@ import dev.troupe.engine.cpu.library.NativeHeap;
 import dev.troupe.engine.cpu.library.Tiles;
 import dev.troupe.engine.cpu.loop.Lanes;
 import dev.troupe.engine.cpu.memory.CpuTensor;
+import dev.troupe.engine.cpu.product.InPlaceProducts;
 import dev.troupe.engine.cpu.product.MatrixProduct;
-import dev.troupe.engine.cpu.product.NarrowProducts;
 import dev.troupe.engine.cpu.product.ProductChoice;
 import dev.troupe.engine.cpu.product.ProductForm;
 import dev.troupe.engine.provider.EngineSettings;
@@ -29,7 +29,9 @@ import java.util.stream.Stream;
  * matrix products; vector loops over native memory compute everything else.
  *
  * <p>The results of a kernel are the same bytes on every call, whatever other engines do, and for every number of threads.
- * They differ on processors of other vector widths or instruction sets, and with another {@link ProductChoice}.
+ * They differ on processors of other vector widths or instruction sets, and with another {@link ProductChoice}. With exact
+ * rows, a row of the forward of attention, and of a product with a left side that is not transposed, has the same bytes
+ * whatever other rows there are.
  *
  * <p>Thread rule: as of {@link Engine}; tensors may also be allocated, copied and closed on any thread. A kernel runs on
  * the calling thread and, if the engine has more than one, on helpers that sleep between kernels.
@@ -37,7 +39,9 @@ import java.util.stream.Stream;
 public final class CpuEngine extends RoutingRows {
     private final MatrixProduct products;
     /** Of each member of the pool, for attention on units of bfloat16; none without units. */
-    private final List<NarrowProducts> narrowProducts;
+    private final List<InPlaceProducts> narrowProducts;
+    /** Of each member of the pool, for the rows of attention. */
+    private final List<InPlaceProducts> rowProducts;
     private final CausalAttention attention;
     private boolean closed;
 
@@ -46,10 +50,16 @@ public final class CpuEngine extends RoutingRows {
         super(settings);
         ProductChoice choice = ProductChoice.parse(settings.products());
         products = new MatrixProduct(pool, choice,
-                Tiles.obstacle().isEmpty() ? settings.floatParts() : 0);
+                Tiles.obstacle().isEmpty() ? settings.floatParts() : 0, settings.exactRows());
         boolean onUnits = computeType() == DataType.BFLOAT16 && BfloatUnits.arePresent();
-        narrowProducts = Stream.generate(NarrowProducts::new).limit(onUnits ? pool.threads() : 0).toList();
-        attention = new CausalAttention(pool.threads(), choice.sgemm(ProductForm.ATTENTION), narrowProducts);
+        narrowProducts = inPlace(DataType.BFLOAT16, onUnits ? pool.threads() : 0);
+        rowProducts = inPlace(DataType.FLOAT32, pool.threads());
+        attention = new CausalAttention(pool.threads(), choice.sgemm(ProductForm.ATTENTION), rowProducts,
+                narrowProducts, settings.exactRows());
+    }
+
+    private static List<InPlaceProducts> inPlace(DataType type, int count) {
+        return Stream.generate(() -> new InPlaceProducts(type)).limit(count).toList();
     }
 
     @Override
@@ -230,7 +240,7 @@ public final class CpuEngine extends RoutingRows {
         CpuTensor out = CpuTensor.changing(y);
         int d = out.size(1) / heads;
         attention.of(length, heads, keyValueHeads, d, Dropout.NONE, 0);
-        scratch.require(attention.lastScratchBytes(out.isNarrow()));
+        scratch.require(attention.lastScratchBytes(out.isNarrow(), out.size(0)));
         pool.share(keyValueHeads, rowsOf(length * d), (first, count, member) -> {
             for (int shared = (int) first; shared < first + count; shared++) {
                 attention.last(of, out, shared, member, scratch.of(member));
@@ -241,7 +251,7 @@ public final class CpuEngine extends RoutingRows {
     private void attend(Operands of, CpuTensor state, CpuTensor y, int sequenceLength,
             int heads) {
         long logSums = state.address();
-        scratch.require(attention.scratchBytes(y.isNarrow()));
+        scratch.require(attention.forwardScratchBytes(y.isNarrow()));
         pool.share((long) y.size(0) / sequenceLength * heads, 1,
                 (unit, count, member) -> attention.forward(of, logSums, y, (int) unit, member,
                         scratch.of(member)));
@@ -279,7 +289,8 @@ public final class CpuEngine extends RoutingRows {
         if (!closed) {
             closed = true;
             products.close();
-            narrowProducts.forEach(NarrowProducts::close);
+            narrowProducts.forEach(InPlaceProducts::close);
+            rowProducts.forEach(InPlaceProducts::close);
             NativeHeap.trim();
         }
     }

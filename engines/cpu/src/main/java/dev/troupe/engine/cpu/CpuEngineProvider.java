@@ -10,6 +10,7 @@ import dev.troupe.engine.cpu.library.Processor;
 import dev.troupe.engine.cpu.library.Tiles;
 import dev.troupe.engine.cpu.loop.Lanes;
 import dev.troupe.engine.cpu.product.ProductChoice;
+import dev.troupe.engine.cpu.product.RowTrial;
 import dev.troupe.engine.cpu.table.CpuProducts;
 import dev.troupe.engine.provider.Capability;
 import dev.troupe.engine.provider.EngineProvider;
@@ -67,7 +68,17 @@ public final class CpuEngineProvider implements EngineProvider {
             return Optional.of("the cpu engine needs the Vector API; start the JVM with --add-modules="
                     + VECTOR_MODULE);
         }
-        return Library.OBSTACLE.or(CpuEngineProvider::limitObstacle);
+        return Library.OBSTACLE.or(CpuEngineProvider::limitObstacle).or(() -> exactObstacle(settings));
+    }
+
+    private static Optional<String> exactObstacle(EngineSettings settings) {
+        if (!settings.exactRows()) {
+            return Optional.empty();
+        }
+        return settings.floatParts() == 0
+                ? RowTrial.obstacle(settings.computeType())
+                : Optional.of("engine.exact-rows = true has products of whole floats alone: set engine.float32-products"
+                        + " = exact, or engine.exact-rows = false");
     }
 
     @Override

@@ -116,9 +116,16 @@ final class CudaEngine extends RowKernels {
     }
 
     @Override
-    public void cachedAttention(Tensor query, Tensor keys, Tensor values, int length, int heads, int keyValueHeads,
+    public void cachedAttention(Tensor queries, Tensor keys, Tensor values, int length, int heads, int keyValueHeads,
             Tensor y) {
-        attention.forward(Operands.apart(query, keys, values), Sizes.ofLast(y, length, heads, keyValueHeads),
-                Dropout.NONE, null, y);
+        int rows = y.shape().size(0);
+        int width = y.shape().size(1);
+        Shape one = Shape.of(1, width);
+        for (int row = 0; row < rows; row++) {
+            Tensor query = rows == 1 ? queries : range(queries, (long) row * width, one);
+            Tensor out = rows == 1 ? y : range(y, (long) row * width, one);
+            attention.forward(Operands.apart(query, keys, values),
+                    Sizes.ofLast(out, length - rows + row + 1, heads, keyValueHeads), Dropout.NONE, null, out);
+        }
     }
 }

@@ -98,7 +98,9 @@ public final class CudaEngineProvider implements EngineProvider {
     }
 
     private Optional<String> obstacle(EngineSettings settings) {
-        return EngineProvider.unlessFloat32(KIND, settings).or(gpus::obstacle).or(() -> obstacle(settings.device()));
+        return EngineProvider.unlessFloat32(KIND, settings)
+                .or(() -> EngineProvider.unlessInexact(KIND, settings)).or(gpus::obstacle)
+                .or(() -> obstacle(settings.device()));
     }
 
     private Optional<String> obstacle(DevicePick pick) {

@@ -258,9 +258,17 @@ final class Nd4jEngine implements FallbackEngine {
     }
 
     @Override
-    public void cachedAttention(Tensor query, Tensor keys, Tensor values, int length, int heads, int keyValueHeads,
+    public void cachedAttention(Tensor queries, Tensor keys, Tensor values, int length, int heads, int keyValueHeads,
             Tensor y) {
-        attention.last(Operands.apart(of(query), of(keys), of(values), heads / keyValueHeads), length, heads, of(y));
+        int rows = y.shape().size(0);
+        int width = y.shape().size(1);
+        Shape one = Shape.of(1, width);
+        for (int row = 0; row < rows; row++) {
+            Tensor query = rows == 1 ? queries : range(queries, (long) row * width, one);
+            Tensor out = rows == 1 ? y : range(y, (long) row * width, one);
+            attention.last(Operands.apart(of(query), of(keys), of(values), heads / keyValueHeads),
+                    length - rows + row + 1, heads, of(out));
+        }
     }
 
     @Override

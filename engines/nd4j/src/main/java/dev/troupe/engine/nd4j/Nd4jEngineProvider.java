@@ -47,7 +47,7 @@ public final class Nd4jEngineProvider implements EngineProvider {
                     + settings.computeType()
                     + "; set training.precision = float32, or take the engine cpu or reference");
         }
-        return Nd4jLibrary.obstacle(settings.threads());
+        return EngineProvider.unlessInexact(KIND, settings).or(() -> Nd4jLibrary.obstacle(settings.threads()));
     }
 
     @Override

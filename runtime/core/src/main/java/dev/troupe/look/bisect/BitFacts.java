@@ -18,6 +18,7 @@ final class BitFacts {
     private static final String ENGINE = "engine.kind";
     private static final String PRODUCTS = "engine.products";
     private static final String FLOAT32_PRODUCTS = "engine.float32-products";
+    private static final String EXACT_ROWS = "engine.exact-rows";
 
     private BitFacts() {
     }
@@ -44,6 +45,7 @@ final class BitFacts {
         facts.put(ENGINE, run.engine().provider().kind());
         facts.put(PRODUCTS, run.engine().settings().products());
         facts.put(FLOAT32_PRODUCTS, run.spec().engine().float32Products().word());
+        facts.put(EXACT_ROWS, Boolean.toString(run.spec().engine().exactRows()));
         return facts;
     }
 
@@ -56,6 +58,7 @@ final class BitFacts {
                 .orElse(EngineSettings.OWN_PRODUCTS));
         facts.putIfAbsent(EXPERT, "1");
         facts.putIfAbsent(FLOAT32_PRODUCTS, EngineSpec.Float32Products.EXACT.word());
+        facts.putIfAbsent(EXACT_ROWS, "false");
         return facts;
     }
 

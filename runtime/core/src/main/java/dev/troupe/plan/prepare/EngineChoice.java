@@ -60,7 +60,8 @@ public record EngineChoice(EngineProvider provider, EngineSettings settings, Lis
                 ? spec.threads()
                 : Math.max(1, Runtime.getRuntime().availableProcessors() / Math.max(1, ranksOfMachine.size())); // rounded down
         EngineSettings settings = new EngineSettings(parameterType, computeType, threads)
-                .withDevice(new DevicePick(spec.device(), 0)).withFloatParts(spec.float32Products().parts());
+                .withDevice(new DevicePick(spec.device(), 0)).withFloatParts(spec.float32Products().parts())
+                .withExactRows(spec.exactRows());
         if (installed.isEmpty()) {
             throw new UsageException("no engine is installed: put an engine's module on the class path");
         }

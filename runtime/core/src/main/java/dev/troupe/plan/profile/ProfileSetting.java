@@ -25,7 +25,8 @@ public record ProfileSetting(String processor, String engine, int threads, Strin
     public static ProfileSetting of(RunSpec spec, ModelSpec model, int sequenceLength, String engine,
             EngineSettings settings) {
         return new ProfileSetting(processorHere(), engine + " " + settings.products()
-                + (settings.floatParts() == 0 ? "" : " " + spec.engine().float32Products().word()), settings.threads(),
+                + (settings.floatParts() == 0 ? "" : " " + spec.engine().float32Products().word())
+                + (settings.exactRows() ? " exact rows" : ""), settings.threads(),
                 settings.computeType().name(), spec.training().microbatchSize(), sequenceLength,
                 spec.parallel().tensor(), model.family().name() + " " + new TreeMap<>(model.section().values()));
     }

@@ -64,14 +64,17 @@ public final class CausalAttention {
         }
     }
 
-    /** The last row of {@link #forward} of one sequence, with queries of that row alone: y [1 x H D]. */
-    public void last(double[] y) {
+    /** The last rows of {@link #forward} of one sequence, with queries of these rows alone: y [rows x H D]. */
+    public void last(int rows, double[] y) {
         Arrays.fill(y, 0.0);
         double[] probabilities = new double[t];
-        for (int head = 0; head < heads; head++) {
-            softmaxOfScores(at(queries, 0, head, 0), 0, head, t - 1, probabilities, 0);
-            for (int j = 0; j < t; j++) {
-                addScaled(probabilities[j], values.elements, at(values, 0, head, j), y, head * d);
+        for (int row = 0; row < rows; row++) {
+            int place = t - rows + row;
+            for (int head = 0; head < heads; head++) {
+                softmaxOfScores(at(queries, 0, head, row), 0, head, place, probabilities, 0);
+                for (int j = 0; j <= place; j++) {
+                    addScaled(probabilities[j], values.elements, at(values, 0, head, j), y, (row * heads + head) * d);
+                }
             }
         }
     }

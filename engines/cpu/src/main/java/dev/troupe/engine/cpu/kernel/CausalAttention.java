@@ -32,6 +32,10 @@ public final class CausalAttention {
     private final AttentionTiles[] tiles;
     /** For heads of bfloat16 on units; empty without units. */
     private final AttentionTiles[] narrowTiles;
+    /** For the forward of exact rows, and for several rows after cached ones; likewise of heads of bfloat16 on units. */
+    private final RowAttention[] rows;
+    private final RowAttention[] narrowRows;
+    private final boolean exactRows;
 
     /**
      * Neighbouring heads in a matrix [N x columns].
@@ -58,9 +62,15 @@ public final class CausalAttention {
      * Attention by members of a pool.
      *
      * @param products of floats
+     * @param rowProducts for each member its products of floats of a fixed number of rows
      * @param narrowProducts for each member its products of bfloat16; none without units
+     * @param exactRows whether a row has the same bits whatever other rows there are
      */
-    public CausalAttention(int threads, Sgemm products, List<? extends Sgemm> narrowProducts) {
+    public CausalAttention(int threads, Sgemm products, List<? extends Sgemm> rowProducts,
+            List<? extends Sgemm> narrowProducts, boolean exactRows) {
+        this.exactRows = exactRows;
+        rows = rowProducts.stream().map(own -> new RowAttention(own, false)).toArray(RowAttention[]::new);
+        narrowRows = narrowProducts.stream().map(own -> new RowAttention(own, true)).toArray(RowAttention[]::new);
         tiles = IntStream.range(0, threads).mapToObj(_ -> new AttentionTiles(products, false))
                 .toArray(AttentionTiles[]::new);
         narrowTiles = narrowProducts.stream().map(own -> new AttentionTiles(own, true)).toArray(AttentionTiles[]::new);
@@ -84,6 +94,21 @@ public final class CausalAttention {
         for (AttentionTiles some : narrowTiles) {
             some.serve(length, size, dropout, masks, documentStarts);
         }
+        for (RowAttention some : rows) {
+            some.serve(length, size, dropout, masks, documentStarts);
+        }
+        for (RowAttention some : narrowRows) {
+            some.serve(length, size, dropout, masks, documentStarts);
+        }
+    }
+
+    /** Bytes of the scratch memory of {@link #forward}. */
+    public long forwardScratchBytes(boolean isNarrow) {
+        return exactRows ? rowsFor(isNarrow)[0].scratchBytes() : scratchBytes(isNarrow);
+    }
+
+    private RowAttention[] rowsFor(boolean isNarrow) {
+        return isNarrow && isOnUnits() ? narrowRows : rows;
     }
 
     public long scratchBytes(boolean isNarrow) {
@@ -109,6 +134,18 @@ public final class CausalAttention {
     public void forward(Operands of, long logSums, CpuTensor y, int unit, int member, long scratch) {
         int sequence = unit / heads;
         int head = unit % heads;
+        if (exactRows) {
+            CpuTensor q = of.queries.matrix;
+            CpuTensor k = of.keys.matrix;
+            CpuTensor v = of.values.matrix;
+            rowsFor(y.isNarrow())[member].forward(
+                    new RowAttention.Queries(q, first(q, of.queries.first, sequence, head), y,
+                            first(y, 0, sequence, head), 1, t, 0),
+                    k, first(k, of.keys.first, sequence, head / sharing), v,
+                    first(v, of.values.first, sequence, head / sharing),
+                    logSums + 4L * t * ((long) sequence * heads + head), sequence, head, scratch);
+            return;
+        }
         if (y.isNarrow() && !isOnUnits()) {
             forwardWidened(of, logSums, y, sequence, head, member, scratch);
             return;
@@ -135,17 +172,28 @@ public final class CausalAttention {
         written(own.y, y, 0, sequence, head);
     }
 
-    public long lastScratchBytes(boolean isNarrow) {
+    public long lastScratchBytes(boolean isNarrow, int places) {
+        if (exactRows || places > 1) {
+            return rowsFor(isNarrow)[0].scratchBytes();
+        }
         long sums = wholeFloats(sharing);
         return tiles[0].scratchBytes() + sums
                 + (isNarrow ? 2 * widenedBytes(1) + 2 * wholeFloats((long) sharing * d) : 0);
     }
 
     /**
-     * Computes all heads of one group of shared keys and values at the last of T places, with one row of queries: their
-     * columns of y.
+     * Computes all heads of one group of shared keys and values at the last of T places, with a row of queries for each:
+     * their columns of y.
      */
     public void last(Operands of, CpuTensor y, int shared, int member, long scratch) {
+        int places = y.size(0);
+        if (exactRows || places > 1) {
+            long query = (long) shared * sharing * d;
+            rowsFor(y.isNarrow())[member].forward(
+                    new RowAttention.Queries(of.queries.matrix, query, y, query, sharing, places, t - places),
+                    of.keys.matrix, (long) shared * d, of.values.matrix, (long) shared * d, 0, 0, 0, scratch);
+            return;
+        }
         AttentionTiles own = tiles[member];
         long logSums = scratch + own.scratchBytes();
         own.turnTo(0, shared * sharing, logSums);

@@ -1,5 +1,6 @@
 package dev.troupe.engine.cpu.loop;
 
+import java.lang.foreign.MemorySegment;
 import jdk.incubator.vector.FloatVector;
 
 /**
@@ -31,6 +32,11 @@ public final class Elements {
         }
     }
 
+    /** Copies bytes of numbers of any type. */
+    public static void copyBytes(long source, long target, long bytes) {
+        MemorySegment.copy(Lanes.MEMORY, source, Lanes.MEMORY, target, bytes);
+    }
+
     public static void add(long left, long right, long sum, int count) {
         int whole = Lanes.whole(count);
         for (int i = 0; i < whole; i += Lanes.COUNT) {
@@ -48,6 +54,17 @@ public final class Elements {
         }
         for (int i = whole; i < count; i++) {
             Lanes.set(target, i, Lanes.get(target, i) * factor);
+        }
+    }
+
+    /** sum = factor sum + addend. */
+    public static void scaleAndAdd(long addend, float factor, long sum, int count) {
+        int whole = Lanes.whole(count);
+        for (int i = 0; i < whole; i += Lanes.COUNT) {
+            Lanes.store(Lanes.load(sum, i).mul(factor).add(Lanes.load(addend, i)), sum, i);
+        }
+        for (int i = whole; i < count; i++) {
+            Lanes.set(sum, i, Lanes.get(sum, i) * factor + Lanes.get(addend, i));
         }
     }
 

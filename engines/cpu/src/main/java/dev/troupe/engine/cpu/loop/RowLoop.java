@@ -23,6 +23,14 @@ public enum RowLoop {
             return 0;
         }
     },
+    /** y = factor y + x. */
+    SCALE_AND_ADD {
+        @Override
+        float of(long x, long y, long z, float value, float factor, int count, long lanes) {
+            Elements.scaleAndAdd(x, factor, y, count);
+            return 0;
+        }
+    },
     HIGHEST {
         @Override
         float of(long x, long y, long z, float value, float factor, int count, long lanes) {
@@ -116,6 +124,10 @@ public enum RowLoop {
 
     public static void scale(long x, float factor, int count) {
         run(SCALE, x, 0, 0, 0, factor, count, 0);
+    }
+
+    public static void scaleAndAdd(long x, float factor, long y, int count) {
+        run(SCALE_AND_ADD, x, y, 0, 0, factor, count, 0);
     }
 
     public static float highest(long scores, int count, float least, long lanes) {

@@ -30,7 +30,7 @@ final class GradientProducts implements AutoCloseable {
     private static final int STEP = 64;
 
     private final WorkerPool pool;
-    private final List<NarrowProducts> products;
+    private final List<InPlaceProducts> products;
     // Searched from the beginning: training repeats a few.
     private final List<Copy> copies = new ArrayList<>();
     private final GrowingMemory rows = new GrowingMemory(1);
@@ -41,7 +41,7 @@ final class GradientProducts implements AutoCloseable {
 
     GradientProducts(WorkerPool pool) {
         this.pool = pool;
-        this.products = Stream.generate(NarrowProducts::new).limit(pool.threads()).toList();
+        this.products = Stream.generate(() -> new InPlaceProducts(DataType.BFLOAT16)).limit(pool.threads()).toList();
     }
 
     /** {@code c (+)= a^T op(b)}: a [k x m], c [m x n] of float32. */
@@ -101,7 +101,7 @@ final class GradientProducts implements AutoCloseable {
     @Override
     public void close() {
         copies.forEach(copy -> copy.primitives.forEach(Primitive::close));
-        products.forEach(NarrowProducts::close);
+        products.forEach(InPlaceProducts::close);
         rows.close();
     }
 }

@@ -14,7 +14,8 @@ import java.util.Optional;
  * Matrix products by the library of their form: {@link PackedProducts} for large products of oneDNN and all products of
  * bfloat16, except {@link GradientProducts} on units, a {@link Sgemm} for the others. A large product is cut into panels. If
  * the library packs an operand for each panel, the longer side is cut, so that the smaller operand is packed repeatedly. The
- * cut follows only from the shape, so that a product has the same bits for any number of threads.
+ * cut follows only from the shape, so that a product has the same bits for any number of threads. With exact rows
+ * {@link RowProducts} compute every product of which the left side is not transposed.
  */
 public final class MatrixProduct implements AutoCloseable {
     /** Multiplications of a panel: some 150 microseconds of one thread, many times the time of a wake-up. */
@@ -39,13 +40,16 @@ public final class MatrixProduct implements AutoCloseable {
     private final int parts;
     /** Empty if all products are computed with whole floats. */
     private final Optional<SplitProducts> split;
+    /** For products with a left side that is not transposed; empty if a row's bits may depend on the other rows. */
+    private final Optional<RowProducts> exact;
 
     /**
      * Products on a pool.
      *
      * @param parts numbers of bfloat16 for each float, 2 or 3, on a processor with AMX; 0: whole floats
+     * @param exactRows whether a row has the same bits whatever other rows there are, if the left side is not transposed
      */
-    public MatrixProduct(WorkerPool pool, ProductChoice choice, int parts) {
+    public MatrixProduct(WorkerPool pool, ProductChoice choice, int parts, boolean exactRows) {
         this.pool = pool;
         this.parts = parts;
         this.choice = choice;
@@ -53,6 +57,7 @@ public final class MatrixProduct implements AutoCloseable {
         this.packed = new PackedProducts(pool);
         this.gradients = new GradientProducts(pool);
         this.split = parts == 0 ? Optional.empty() : Optional.of(new SplitProducts(pool, parts));
+        this.exact = exactRows ? Optional.of(new RowProducts(pool)) : Optional.empty();
     }
 
     /**
@@ -66,6 +71,10 @@ public final class MatrixProduct implements AutoCloseable {
             boolean accumulate, long bias, Finish finish) {
         int m = c.size(0);
         int n = c.size(1);
+        if (exact.isPresent() && !transposeA) {
+            exact.get().multiply(a, b, transposeB, c, k, accumulate, bias, finish);
+            return;
+        }
         if (isSplit(a.dataType(), m, (long) k * n, transposeA)) {
             split.orElseThrow().multiply(a, transposeA, b, transposeB, c, k, accumulate, bias, finish,
                     sgemms[ProductForm.of(m, (long) k * n, transposeA).ordinal()]);
@@ -107,6 +116,10 @@ public final class MatrixProduct implements AutoCloseable {
 
     /** Bytes of the packed copy that a product of {@code rows} rows keeps of a range, which is its right side. */
     public long packedCopyBytes(DataType type, long rows, Shape range) {
+        if (exact.isPresent()) {
+            return Math.max(RowProducts.sideBytes(type, range.size(0), range.size(1)),
+                    RowProducts.sideBytes(type, range.size(1), range.size(0)));
+        }
         if (isSplit(type, rows, range.elementCount(), false)) {
             return Math.max(SplitSide.bytes(range.size(0), range.size(1), parts),
                     SplitSide.bytes(range.size(1), range.size(0), parts));
@@ -139,6 +152,9 @@ public final class MatrixProduct implements AutoCloseable {
         boolean isPacked = isPacked(type, ProductForm.of(m, k * n, false))
                 || isPacked(type, ProductForm.of(m, k * n, true));
         long bytes = isPacked ? PackedProducts.scratchBytes(type, product, m, k, n, isKept, pool.threads()) : 0;
+        if (exact.isPresent()) {
+            bytes = Math.max(bytes, RowProducts.scratchBytes(type, k, n, isKept, pool.threads()));
+        }
         // A left side may be transposed if the right one is not kept.
         return isOnUnits(type, product) && !isKept ? Math.max(bytes, GradientProducts.copyBytes(m, k)) : bytes;
     }
@@ -156,5 +172,6 @@ public final class MatrixProduct implements AutoCloseable {
         packed.close();
         gradients.close();
         split.ifPresent(SplitProducts::close);
+        exact.ifPresent(RowProducts::close);
     }
 }

@@ -15,23 +15,27 @@ final class PackedPanels implements AutoCloseable {
     private final int rows;
     private final boolean transposed;
     private final int aStride;
+    private final int cStride;
     private final DataType into;
     private final boolean biased;
     private final boolean added;
     private final Primitive[] primitives;
     private final long scratchBytes;
 
-    PackedPanels(Packing packing, int k, int n, int rows, boolean transposed, int aStride, DataType into,
+    PackedPanels(Packing packing, int rows, boolean transposed, int aStride, DataType into, int cStride,
             boolean biased, boolean added, int members) {
+        int k = packing.k();
+        int n = packing.n();
         this.packing = packing;
         this.rows = rows;
         this.transposed = transposed;
         this.aStride = aStride;
         this.into = into;
+        this.cStride = cStride;
         this.biased = biased;
         this.added = added;
         long a = Dnnl.descriptor(packing.computing(), rows, k, transposed, aStride);
-        long c = Dnnl.descriptor(into, rows, n, false, n);
+        long c = Dnnl.descriptor(into, rows, n, false, cStride);
         long bias = biased ? Dnnl.descriptor(DataType.FLOAT32, 1, n, false, n) : 0;
         long plan = Dnnl.matmulPlan(a, packing.descriptor(), bias, c, 1, added);
         long scratchpad = Dnnl.scratchpadOf(plan);
@@ -54,10 +58,10 @@ final class PackedPanels implements AutoCloseable {
         }
     }
 
-    boolean serves(Packing right, int panelRows, boolean transposedA, int stride, DataType product,
+    boolean serves(Packing right, int panelRows, boolean transposedA, int strideOfA, DataType product, int strideOfC,
             boolean withBias, boolean accumulate) {
-        return packing == right && rows == panelRows && transposed == transposedA && aStride == stride
-                && into == product
+        return packing == right && rows == panelRows && transposed == transposedA && aStride == strideOfA
+                && into == product && cStride == strideOfC
                 && biased == withBias && added == accumulate;
     }
 

@@ -119,7 +119,8 @@ final class PackedProducts implements AutoCloseable {
                 return packings.get(i);
             }
         }
-        packings.add(new Packing(pool, type, wide, transposeB, k, n, ROWS));
+        packings.add(
+                new Packing(pool, type, BfloatUnits.computing(type), wide, transposeB, k, n, transposeB ? k : n, ROWS));
         return packings.getLast();
     }
 
@@ -129,11 +130,11 @@ final class PackedProducts implements AutoCloseable {
         int aStride = !transposeA ? k : widens ? rows : m;
         DataType into = widens ? packing.computing() : product;
         for (int i = 0; i < panels.size(); i++) {
-            if (panels.get(i).serves(packing, rows, transposeA, aStride, into, biased, accumulate)) {
+            if (panels.get(i).serves(packing, rows, transposeA, aStride, into, n, biased, accumulate)) {
                 return panels.get(i);
             }
         }
-        PackedPanels made = new PackedPanels(packing, k, n, rows, transposeA, aStride, into, biased, accumulate,
+        PackedPanels made = new PackedPanels(packing, rows, transposeA, aStride, into, n, biased, accumulate,
                 pool.threads());
         scratch.require(made.scratchBytes());
         panels.add(made);

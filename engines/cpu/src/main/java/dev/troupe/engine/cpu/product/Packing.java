@@ -1,7 +1,6 @@
 package dev.troupe.engine.cpu.product;
 
 import dev.troupe.engine.DataType;
-import dev.troupe.engine.cpu.library.BfloatUnits;
 import dev.troupe.engine.cpu.library.Dnnl;
 import dev.troupe.engine.cpu.library.Primitive;
 import dev.troupe.engine.cpu.loop.RowLoop;
@@ -26,6 +25,7 @@ final class Packing implements Packer, AutoCloseable {
     private final boolean transposed;
     private final int k;
     private final int n;
+    private final int stored;
     private final long descriptor;
     private final Primitive[] reorders;
 
@@ -33,17 +33,22 @@ final class Packing implements Packer, AutoCloseable {
      * Creates the packing for panels of this number of rows; other panels can use it too.
      *
      * @param type of both sides
+     * @param computing the type in which they are multiplied: theirs, or FLOAT32
      * @param wide scratch memory of the pool
      * @param transposed whether b is [n x k]
+     * @param stored columns of the matrix of which b is some columns or, if transposed, some rows
      */
-    Packing(WorkerPool pool, DataType type, GrowingMemory wide, boolean transposed, int k, int n, int rows) {
+    Packing(WorkerPool pool, DataType type, DataType computing, GrowingMemory wide, boolean transposed, int k, int n,
+            int stored,
+            int rows) {
         this.pool = pool;
         this.type = type;
-        this.computing = BfloatUnits.computing(type);
+        this.computing = computing;
         this.wide = wide;
         this.transposed = transposed;
         this.k = k;
         this.n = n;
+        this.stored = stored;
         long a = Dnnl.descriptor(computing, rows, k, false, k);
         long any = Dnnl.anyDescriptor(computing, k, n);
         long c = Dnnl.descriptor(computing, rows, n, false, n);
@@ -60,7 +65,7 @@ final class Packing implements Packer, AutoCloseable {
     }
 
     private Primitive reorder(int first, int count) {
-        int stride = !transposed ? n : widens() ? count : k;
+        int stride = !widens() ? stored : transposed ? count : n;
         long plain = Dnnl.descriptor(computing, count, n, transposed, stride);
         long packed = Dnnl.rowsOf(descriptor, first, count, n);
         long plan = Dnnl.reorderPlan(plain, packed);
@@ -73,6 +78,14 @@ final class Packing implements Packer, AutoCloseable {
 
     boolean serves(DataType asked, boolean transposedB, int rows, int columns) {
         return type == asked && transposed == transposedB && k == rows && n == columns;
+    }
+
+    int k() {
+        return k;
+    }
+
+    int n() {
+        return n;
     }
 
     /** The type in which both sides are multiplied: theirs, or a wider one. */
@@ -105,7 +118,7 @@ final class Packing implements Packer, AutoCloseable {
         if (widens()) {
             wide.require(wideBytes(n));
         }
-        long rowBytes = (long) type.elementBytes() * (transposed ? 1 : n);
+        long rowBytes = (long) type.elementBytes() * (transposed ? 1 : stored);
         pool.share(reorders.length, 1, (part, count, member) -> {
             Primitive reorder = reorders[(int) part];
             long from = b + part * ROWS * rowBytes;
@@ -120,9 +133,8 @@ final class Packing implements Packer, AutoCloseable {
         int rows = Math.min(ROWS, k - part * ROWS);
         int runs = transposed ? n : rows;
         int run = transposed ? rows : n;
-        int stride = transposed ? k : n;
         for (int i = 0; i < runs; i++) {
-            RowLoop.widen(from + (long) Short.BYTES * i * stride, to + (long) Float.BYTES * i * run, run);
+            RowLoop.widen(from + (long) Short.BYTES * i * stored, to + (long) Float.BYTES * i * run, run);
         }
         return to;
     }

@@ -9,16 +9,16 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Products of bfloat16 operands with float32 results, on the processor's bfloat16 units. They serve operands that change
- * before their next use and are read in place, such as the heads of attention. One primitive is kept per size, factor and
- * stride.
+ * Products with float32 results of operands that change before their next use and are read in place, such as the heads of
+ * attention. One primitive is kept per size, factor and stride.
  *
  * <p>Thread rule: one thread at a time.
  */
-public final class NarrowProducts implements Sgemm, AutoCloseable {
+public final class InPlaceProducts implements Sgemm, AutoCloseable {
     // Searched from the beginning: attention repeats a few for each length of a sequence.
     private final List<Sized> known = new ArrayList<>();
     private final GrowingMemory scratch = new GrowingMemory(1);
+    private final DataType type;
 
     /** The order and the strides of a product's matrices, in elements. */
     private record Layout(boolean transposeA, long aStride, boolean transposeB, long bStride, long cStride) {
@@ -42,7 +42,16 @@ public final class NarrowProducts implements Sgemm, AutoCloseable {
         }
     }
 
-    /** A and b are of bfloat16, c is of float32; beta is 0 or 1. */
+    /**
+     * Creates the products of operands of a type.
+     *
+     * @param type FLOAT32, or BFLOAT16 on a processor with units for it
+     */
+    public InPlaceProducts(DataType type) {
+        this.type = type;
+    }
+
+    /** C is of float32; beta is 0 or 1. */
     @Override
     public void multiply(boolean transposeA, boolean transposeB, long m, long n, long k, float alpha, long a,
             long aStride, long b, long bStride, float beta, long c, long cStride) {
@@ -63,8 +72,8 @@ public final class NarrowProducts implements Sgemm, AutoCloseable {
                 return one.primitive;
             }
         }
-        long a = Dnnl.descriptor(DataType.BFLOAT16, m, k, transposeA, aStride);
-        long b = Dnnl.descriptor(DataType.BFLOAT16, k, n, transposeB, bStride);
+        long a = Dnnl.descriptor(type, m, k, transposeA, aStride);
+        long b = Dnnl.descriptor(type, k, n, transposeB, bStride);
         long c = Dnnl.descriptor(DataType.FLOAT32, m, n, false, cStride);
         long plan = Dnnl.matmulPlan(a, b, 0, c, alpha, added);
         long scratchpad = Dnnl.scratchpadOf(plan);
