@@ -29,12 +29,13 @@ class PackageTest {
 
     /** The libraries that packages import, by the start of their packages; the JDK is everybody's. */
     private static final List<String> LIBRARIES = List.of("com.fasterxml.jackson", "com.knuddels.jtokkit",
-            "com.typesafe.config", "dev.hardwood", "io.aeron", "io.micrometer",
+            "com.typesafe.config", "dev.hardwood", "dev.langchain4j", "io.aeron", "io.micrometer",
             "io.opentelemetry",
             "org.agrona",
             "org.apache.pekko",
             "org.bytedeco", "org.jspecify", "org.junit", "org.opentest4j",
-            "org.nd4j", "org.openjdk.jmh", "org.openqa.selenium", "org.slf4j", "picocli", "scala");
+            "org.nd4j", "org.openjdk.jmh", "org.openqa.selenium", "org.slf4j", "org.springframework", "picocli",
+            "reactor", "scala");
     /** A class by its full name, which code uses without an import. */
     private static final Pattern FULL_NAME = Pattern.compile("(?<![\\w.])((?:dev\\.troupe|"
             + String.join("|", LIBRARIES).replace(".", "\\.") + ")(?:\\.[a-z0-9_]+)*\\.[A-Z]\\w*)");

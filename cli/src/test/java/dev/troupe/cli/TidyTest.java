@@ -65,6 +65,8 @@ class TidyTest {
             Map.entry("runtime/serve", List.of("dev.troupe", "com.fasterxml.jackson", "org.slf4j")),
             Map.entry("runtime/metrics", List.of("dev.troupe", "io.micrometer")),
             Map.entry("runtime/opentelemetry", List.of("dev.troupe", "io.opentelemetry")),
+            Map.entry("runtime/langchain4j", List.of("dev.troupe", "dev.langchain4j")),
+            Map.entry("runtime/spring-ai", List.of("dev.troupe", "org.springframework.ai", "reactor.core")),
             Map.entry("cli", List.of("dev.troupe", "com.fasterxml.jackson", "picocli")));
     /** Modules that may import whatever there is. */
     private static final Set<String> WITHOUT_ARROWS = Set.of("bench", "bom", "examples");

@@ -49,6 +49,23 @@ public final class GenerationOptions {
         return new Builder();
     }
 
+    /** Returns a builder that begins with these options. */
+    public Builder toBuilder() {
+        Builder builder = new Builder();
+        builder.stops.addAll(stops);
+        builder.tokens = tokens;
+        builder.adapter = adapter;
+        builder.temperature = sampling.temperature();
+        builder.topK = sampling.topK();
+        builder.topP = sampling.topP();
+        builder.minP = sampling.minP();
+        builder.repetition = sampling.penalties().repetition();
+        builder.presence = sampling.penalties().presence();
+        builder.frequency = sampling.penalties().frequency();
+        builder.seed = sampling.seed();
+        return builder;
+    }
+
     /** Returns the most tokens of a text after a prompt of this length. */
     int most(int promptTokens, int context) {
         return tokens.orElse(Math.max(1, context - promptTokens));

@@ -45,7 +45,8 @@ record CompletionRequest(boolean isChat, List<TextRequest> texts, int promptToke
     static CompletionRequest of(Body body, boolean isChat, Generation generation, int context,
             int capacity) {
         UNSUPPORTED.forEach((name, instead) -> body.refuse(name, CompletionRequest::isNothing, instead));
-        body.refuse("response_format", format -> format.path("type").asText().equals("text"), "only text is written");
+        body.refuse("response_format", format -> format.path("type").asText().equals("text"),
+                "only text is written; ask for JSON in a message, and parse the answer");
         body.refuse("echo", echo -> echo.isBoolean() && !echo.booleanValue(), "the prompt is not repeated");
         body.refuse("best_of", best -> best.isInt() && best.intValue() <= body.whole("n", 1, MOST_ANSWERS).orElse(1),
                 "ask for n answers");
