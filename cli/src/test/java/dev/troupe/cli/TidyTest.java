@@ -49,7 +49,7 @@ class TidyTest {
             Map.entry("stages/compute",
                     List.of("dev.troupe.batch", "dev.troupe.engine", "dev.troupe.parallel", "dev.troupe.layer",
                             "dev.troupe.model", "dev.troupe.weights", "dev.troupe.partition", "dev.troupe.shard",
-                            "dev.troupe.optimizer", "dev.troupe.stage", "dev.troupe.generate")),
+                            "dev.troupe.optimizer", "dev.troupe.stage", "dev.troupe.sum", "dev.troupe.generate")),
             Map.entry("cluster-config", List.of("dev.troupe.config", "com.typesafe")),
             Map.entry("runtime/protocol", List.of("dev.troupe.protocol", "dev.troupe.schedule")),
             Map.entry("runtime/wire",

@@ -8,6 +8,7 @@ import dev.troupe.config.problem.ConfigException;
 import dev.troupe.config.problem.Problem;
 import dev.troupe.config.spec.DataSpec;
 import dev.troupe.config.spec.EngineSpec;
+import dev.troupe.config.spec.InvariantSpec;
 import dev.troupe.config.spec.ModelSection;
 import dev.troupe.config.spec.ObserveSpec;
 import dev.troupe.config.spec.ParallelSpec;
@@ -37,6 +38,7 @@ public final class RunSpec {
     private final DataSpec data;
     private final TrainingSpec training;
     private final ParallelSpec parallel;
+    private final InvariantSpec invariant;
     private final EngineSpec engine;
     private final TransportSpec transport;
     private final RecoverySpec recovery;
@@ -63,6 +65,10 @@ public final class RunSpec {
         recovery = RecoverySpec.read(values);
         observe = ObserveSpec.read(values);
         checkBatch(values);
+        invariant = InvariantSpec.read(values, parallel, training,
+                values.sound("training.global-batch-size", "training.microbatch-size", "parallel.data")
+                        ? parallel.data() * microbatchCount()
+                        : 0);
         model.checkTensor(values, parallel);
         ClusterReader nodes = new ClusterReader(values, engine);
         nodes.check(transport);
@@ -113,6 +119,10 @@ public final class RunSpec {
 
     public ParallelSpec parallel() {
         return parallel;
+    }
+
+    public InvariantSpec invariant() {
+        return invariant;
     }
 
     public EngineSpec engine() {

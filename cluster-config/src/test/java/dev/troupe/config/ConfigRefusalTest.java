@@ -91,6 +91,11 @@ class ConfigRefusalTest {
             "training.gradient-exchange=bfloat16 ! training.gradient-exchange (-s): expected float32 with parallel.data = 1, found bfloat16; "
                     + "no gradients travel, so set parallel.data too.",
             "training.gradient-exchange=half ! training.gradient-exchange (-s): expected float32 or bfloat16, found \"half\".",
+            "parallel.invariant=[tensor] ! parallel.invariant[0] (-s): expected a list of axes: [], [data] or [data, expert],"
+                    + " found \"tensor\"; leave it out: the ranks of a tensor-parallel group cut products by their number, so"
+                    + " parallel.tensor still changes bits.",
+            "parallel.invariant=[expert] ! parallel.invariant (-s): expected data in the list with expert, since the ranks"
+                    + " that divide experts are data-parallel ones, found [expert]; write [data, expert].",
             "training.zero=4 ! training.zero (-s): expected a whole number from 0 to 3, found 4.",
             "parallel.schedule= ! parallel.schedule (-s): expected the name of a schedule, such as 1f1b, found \"\".",
             "transport.timeout=60 ! transport.timeout (-s): expected a duration with its unit from 100ms to 24h, such "

@@ -6,6 +6,7 @@ import dev.troupe.cli.report.Columns;
 import dev.troupe.cli.report.Terminal;
 import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.config.RunSpec;
+import dev.troupe.config.spec.InvariantSpec;
 import dev.troupe.plan.UsageException;
 import dev.troupe.plan.planner.MachineFigures;
 import dev.troupe.plan.planner.PlanRequest;
@@ -107,6 +108,9 @@ public final class PlanCommand implements Callable<Integer> {
         if (spec.parallel().expert() > 1) {
             throw new UsageException("parallel.expert = " + spec.parallel().expert()
                     + ", but plan searches layouts in which every rank has every expert: set it to 1");
+        }
+        if (spec.invariant().data()) {
+            throw new UsageException(InvariantSpec.KEY + " = [data], but plan knows no cost of its sums: leave it out");
         }
         List<Profile> measured = machines.profiles();
         if (figuresFile != null && (measured.isEmpty() || Files.isDirectory(figuresFile))) {

@@ -56,6 +56,9 @@ public record TrainingPlan(ParallelLayout ranks, boolean sharesSequence, Zero ze
         Partition partition = partition(model, compute.stageCount(), layout);
         WholeStep step = wholeStep(model, ranks, sharesSequence, zero, settings);
         requireReplays(compute, settings);
+        if (settings.addsInTree()) {
+            TreeChecks.require(compute, model, ranks.tensor());
+        }
         Certificate training = PlanValidator.certify(step.training(compute), Purpose.TRAINING, creditsPerEdge);
         return new TrainingPlan(ranks, sharesSequence, zero, partition, settings, training,
                 PlanValidator.certify(step.forwards(forwards), Purpose.FORWARD_ONLY, creditsPerEdge));
@@ -186,9 +189,13 @@ public record TrainingPlan(ParallelLayout ranks, boolean sharesSequence, Zero ze
     /**
      * Returns the number in the whole step of a microbatch of a rank's pipeline: data rank d takes d M .. d M + M-1 of the D
      * M. So D pipelines read the same sequences in the same order as one pipeline with D M microbatches. Replicas belong to
-     * one pipeline.
+     * one pipeline. If one tree adds gradients, and over the ranks after each microbatch, the ranks alternate: then the
+     * neighbours in the tree are computed at the same time.
      */
     public int globalMicrobatch(int rank, int microbatch) {
+        if (stageSettings.addsInTree() && zero.includes(Zero.GRADIENTS)) {
+            return microbatch * ranks.data() + ranks.coordinates(rank).data();
+        }
         return !ranks.replicas().isEmpty()
                 ? microbatch
                 : ranks.coordinates(rank).data() * training.plan().microbatchesPerStep() + microbatch;

@@ -6,12 +6,15 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * The reduction of one block of elements over members in their order, in memory that fits a near cache. Sums of bfloat16 are
- * kept as floats and rounded once, after the last member. All memory is native, in native byte order. One thread at a time.
+ * The reduction of one block of elements over members in their order or in a tree, in memory that fits a near cache. Sums
+ * of bfloat16 are kept as floats and rounded once, after the last member. All memory is native, in native byte order. One
+ * thread at a time.
  */
 public final class BlockReduction {
     /** The block size for the nearest cache: a block and its result fit the 32 KiB of level 1 twice. */
@@ -25,6 +28,11 @@ public final class BlockReduction {
     private static final ValueLayout.OfDouble DOUBLE = ValueLayout.JAVA_DOUBLE_UNALIGNED;
 
     private final MemorySegment result;
+    private final int mostBytes;
+    /** The sums of a tree that wait for their neighbour, after {@link #result}; made with the first tree. */
+    private final List<MemorySegment> waiting = new ArrayList<>();
+    /** The members so far of a tree. */
+    private int members;
     private DataType type;
     private Reduction reduction;
     private int bytes;
@@ -36,6 +44,7 @@ public final class BlockReduction {
 
     /** Creates a reduction of blocks of at most {@code mostBytes}. */
     public BlockReduction(int mostBytes) {
+        this.mostBytes = mostBytes;
         result = Arena.ofAuto().allocate((long) WIDENING * mostBytes, FLOATS.vectorByteSize());
     }
 
@@ -56,6 +65,9 @@ public final class BlockReduction {
         if (reduction == Reduction.SUM_OF_ROUNDED && type != DataType.FLOAT32) {
             throw new IllegalArgumentException("only float32 is rounded before it is added, but found " + type);
         }
+        if (reduction == Reduction.TREE_SUM && type == DataType.BFLOAT16) {
+            throw new IllegalArgumentException("numbers of bfloat16 are not added in a tree");
+        }
         if (bytes % type.elementBytes() != 0) {
             throw new IllegalArgumentException(bytes + " bytes are no whole elements of " + type);
         }
@@ -70,6 +82,7 @@ public final class BlockReduction {
         type = elements;
         reduction = how;
         bytes = blockBytes;
+        members = 1;
         if (type == DataType.BFLOAT16) {
             widen(first, firstAt);
         } else if (how == Reduction.SUM_OF_ROUNDED) {
@@ -109,6 +122,7 @@ public final class BlockReduction {
         type = elements;
         reduction = how;
         bytes = blockBytes;
+        members = 2;
         if (type == DataType.BFLOAT16) {
             widen(first, firstAt);
             add(second, secondAt);
@@ -116,17 +130,52 @@ public final class BlockReduction {
             round(first, firstAt);
             add(second, secondAt);
         } else {
-            combine(first, firstAt, second, secondAt);
+            combine(first, firstAt, second, secondAt, result);
         }
     }
 
     /** Adds the block of the next member. */
     public void add(MemorySegment next, long nextAt) {
-        combine(result, 0, next, nextAt);
+        if (reduction == Reduction.TREE_SUM) {
+            addToTree(next, nextAt);
+        } else {
+            combine(result, 0, next, nextAt, result);
+        }
+    }
+
+    /** Adds the block to the block of its neighbour, and then equally large sums to each other; or has it wait. */
+    private void addToTree(MemorySegment next, long nextAt) {
+        int top = Integer.bitCount(members) - 1;
+        if ((members & 1) == 1) {
+            combine(sum(top), 0, next, nextAt, sum(top));
+            for (int pairs = members >> 1; (pairs & 1) == 1; pairs >>= 1) {
+                joinTopTwo(top--);
+            }
+        } else {
+            MemorySegment.copy(next, nextAt, sum(top + 1), 0, bytes);
+        }
+        members++;
+    }
+
+    private void joinTopTwo(int top) {
+        combine(sum(top - 1), 0, sum(top), 0, sum(top - 1));
+    }
+
+    private MemorySegment sum(int index) {
+        while (waiting.size() < index) {
+            waiting.add(Arena.ofAuto().allocate(mostBytes, FLOATS.vectorByteSize()));
+        }
+        return index == 0 ? result : waiting.get(index - 1);
     }
 
     /** Writes the result; may be called several times. */
     public void write(MemorySegment target, long targetAt) {
+        if (reduction == Reduction.TREE_SUM) { // of a number of members that is no power of two
+            for (int top = Integer.bitCount(members) - 1; top > 0; top--) {
+                joinTopTwo(top);
+            }
+            members = 1;
+        }
         if (type == DataType.BFLOAT16) {
             for (int i = 0; i < bytes; i += Short.BYTES) {
                 target.set(SHORT, targetAt + i, Bfloat16.of(result.get(FLOAT, (long) WIDENING * i)));
@@ -152,11 +201,11 @@ public final class BlockReduction {
         return Bfloat16.toFloat(Bfloat16.of(number));
     }
 
-    private void combine(MemorySegment left, long leftAt, MemorySegment right, long rightAt) {
+    private void combine(MemorySegment left, long leftAt, MemorySegment right, long rightAt, MemorySegment sum) {
         switch (type) {
             case FLOAT32 -> {
                 switch (reduction) {
-                    case SUM -> addFloats(left, leftAt, right, rightAt);
+                    case SUM, TREE_SUM -> addFloats(left, leftAt, right, rightAt, sum);
                     case SUM_OF_ROUNDED -> {
                         // The left operand is the sum so far.
                         for (int i = 0; i < bytes; i += Float.BYTES) {
@@ -174,7 +223,7 @@ public final class BlockReduction {
                 for (long i = 0; i < bytes; i += Double.BYTES) {
                     double a = left.get(DOUBLE, leftAt + i);
                     double b = right.get(DOUBLE, rightAt + i);
-                    result.set(DOUBLE, i, reduction == Reduction.MAXIMUM ? Math.max(a, b) : a + b);
+                    sum.set(DOUBLE, i, reduction == Reduction.MAXIMUM ? Math.max(a, b) : a + b);
                 }
             }
             case BFLOAT16 -> {
@@ -194,16 +243,16 @@ public final class BlockReduction {
      * Adds floats with explicit vectors: training waits for this sum, and the compiler does not vectorise loops over
      * segments.
      */
-    private void addFloats(MemorySegment left, long leftAt, MemorySegment right, long rightAt) {
+    private void addFloats(MemorySegment left, long leftAt, MemorySegment right, long rightAt, MemorySegment sum) {
         int step = FLOATS.vectorByteSize();
         int whole = bytes - bytes % step;
         for (int i = 0; i < whole; i += step) {
             FloatVector.fromMemorySegment(FLOATS, left, leftAt + i, ORDER)
                     .add(FloatVector.fromMemorySegment(FLOATS, right, rightAt + i, ORDER))
-                    .intoMemorySegment(result, i, ORDER);
+                    .intoMemorySegment(sum, i, ORDER);
         }
         for (int i = whole; i < bytes; i += Float.BYTES) {
-            result.set(FLOAT, i, left.get(FLOAT, leftAt + i) + right.get(FLOAT, rightAt + i));
+            sum.set(FLOAT, i, left.get(FLOAT, leftAt + i) + right.get(FLOAT, rightAt + i));
         }
     }
 }

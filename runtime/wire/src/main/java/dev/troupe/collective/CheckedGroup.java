@@ -65,7 +65,7 @@ public abstract class CheckedGroup implements CollectiveGroup {
 
     private static long sent(long addendBytes, Reduction reduction) {
         return switch (reduction) {
-            case SUM, MAXIMUM -> addendBytes;
+            case SUM, TREE_SUM, MAXIMUM -> addendBytes;
             case SUM_OF_ROUNDED -> addendBytes / 2;
         };
     }

@@ -8,7 +8,8 @@ import java.lang.foreign.MemorySegment;
  * same sizes.
  *
  * <p>Sums add members in the order 0, 1, 2 ..., in the type of the elements, so all members get the same bits, in every run
- * and implementation. ({@link Reduction#SUM_OF_ROUNDED} rounds each member's values once, and adds in float32.) Memory is
+ * and implementation. ({@link Reduction#SUM_OF_ROUNDED} rounds each member's values once, and adds in float32; {@link
+ * Reduction#TREE_SUM} has another order.) Memory is
  * native, accessible by every thread, of any alignment, in native byte order. It may be reused after the call.
  *
  * <p>Thread rule: one thread at a time, blocked until this member's part is done; any thread for {@link #close} and {@link

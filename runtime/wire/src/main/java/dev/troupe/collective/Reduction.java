@@ -10,7 +10,9 @@ public enum Reduction {
      * The sum of float32, in the order of members, after each member has rounded its values to bfloat16, which halves the
      * traffic.
      */
-    SUM_OF_ROUNDED("sum of bfloat16", 3);
+    SUM_OF_ROUNDED("sum of bfloat16", 3),
+    /** The sum by a balanced binary tree: of neighbouring members first, then of neighbouring pairs, and so on. */
+    TREE_SUM("sum in a tree", 4);
 
     private final String word;
     private final int code;

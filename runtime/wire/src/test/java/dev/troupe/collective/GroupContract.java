@@ -69,6 +69,18 @@ public abstract class GroupContract {
         });
     }
 
+    @ParameterizedTest
+    @ValueSource(ints = {2, 3, 4, 5})
+    void shouldAddInABalancedTreeToTheLastBit(int size) {
+        Crowd.play(members(size, LONG), group -> {
+            for (int elements : ELEMENTS) {
+                for (DataType type : List.of(DataType.FLOAT32, DataType.FLOAT64)) {
+                    requireReduced(group, elements, type, Reduction.TREE_SUM);
+                }
+            }
+        });
+    }
+
     private static void requireReduced(CollectiveGroup group, int elements, DataType type, Reduction reduction) {
         int slice = elements / 5 + 1;
         try (Arena arena = Arena.ofShared()) {

@@ -59,24 +59,43 @@ public final class Naive {
         int elements = expected.elements;
         Reduction reduction = expected.reduction;
         try (Arena arena = Arena.ofConfined()) {
+            if (reduction == Reduction.TREE_SUM) {
+                return tree(arena, expected, 0, expected.size).toArray(ValueLayout.JAVA_BYTE);
+            }
             MemorySegment sum = addends(arena, expected, 0);
             for (int member = 1; member < expected.size; member++) {
-                MemorySegment next = addends(arena, expected, member);
-                for (int i = 0; i < elements; i++) {
-                    if (type == DataType.FLOAT32) {
-                        float a = sum.get(ValueLayout.JAVA_FLOAT_UNALIGNED, i * 4L);
-                        float b = next.get(ValueLayout.JAVA_FLOAT_UNALIGNED, i * 4L);
-                        sum.set(ValueLayout.JAVA_FLOAT_UNALIGNED, i * 4L,
-                                reduction == Reduction.MAXIMUM ? Math.max(a, b) : a + b);
-                    } else {
-                        double a = sum.get(ValueLayout.JAVA_DOUBLE_UNALIGNED, i * 8L);
-                        double b = next.get(ValueLayout.JAVA_DOUBLE_UNALIGNED, i * 8L);
-                        sum.set(ValueLayout.JAVA_DOUBLE_UNALIGNED, i * 8L,
-                                reduction == Reduction.SUM ? a + b : Math.max(a, b));
-                    }
-                }
+                combine(sum, addends(arena, expected, member), type, elements, reduction);
             }
             return sum.toArray(ValueLayout.JAVA_BYTE);
+        }
+    }
+
+    /** The sum of some members: of the first ones, the largest power of two below their number, and of the others. */
+    private static MemorySegment tree(Arena arena, Expected expected, int first, int count) {
+        MemorySegment sum = addends(arena, expected, first);
+        if (count > 1) {
+            int left = Integer.highestOneBit(count - 1);
+            sum = tree(arena, expected, first, left);
+            combine(sum, tree(arena, expected, first + left, count - left), expected.type, expected.elements,
+                    Reduction.SUM);
+        }
+        return sum;
+    }
+
+    private static void combine(MemorySegment sum, MemorySegment next, DataType type, int elements,
+            Reduction reduction) {
+        for (int i = 0; i < elements; i++) {
+            if (type == DataType.FLOAT32) {
+                float a = sum.get(ValueLayout.JAVA_FLOAT_UNALIGNED, i * 4L);
+                float b = next.get(ValueLayout.JAVA_FLOAT_UNALIGNED, i * 4L);
+                sum.set(ValueLayout.JAVA_FLOAT_UNALIGNED, i * 4L,
+                        reduction == Reduction.MAXIMUM ? Math.max(a, b) : a + b);
+            } else {
+                double a = sum.get(ValueLayout.JAVA_DOUBLE_UNALIGNED, i * 8L);
+                double b = next.get(ValueLayout.JAVA_DOUBLE_UNALIGNED, i * 8L);
+                sum.set(ValueLayout.JAVA_DOUBLE_UNALIGNED, i * 8L,
+                        reduction == Reduction.MAXIMUM ? Math.max(a, b) : a + b);
+            }
         }
     }
 

@@ -42,7 +42,7 @@ final class ModelLayers implements AutoCloseable {
         longest = new SequenceForward(context, model);
         StageLayers layers = longest.layers();
         buffers = new StageBuffers(engine, layers.used(), false, DataShare.ALL, TensorGroup.ALONE, context.pool(),
-                Overlap.NONE);
+                Overlap.NONE, 0);
         buffers.load(layers.parameters(), source);
     }
 

@@ -24,7 +24,9 @@ final class GradientBuckets {
     private final List<Layer> layers;
     /** The buckets of each sum that are final after all layers, such as a tied table's. */
     private final List<List<Exchange>> last;
+    private final TensorGroup group;
     private final BitSet begun = new BitSet();
+    private boolean lastDone;
     private boolean isLastBackward;
 
     /** A layer's parameters that are final with the layer, and their buckets of each sum. */
@@ -46,6 +48,7 @@ final class GradientBuckets {
         this.sumInUse = sumInUse;
         this.ownShares = ownShares;
         this.aside = new SideWork(data.aside());
+        this.group = data.group();
         List<Bucket> left = new ArrayList<>(layout.buckets());
         List<Layer> cut = new ArrayList<>();
         for (List<Parameter> parameters : finalWithLayers) {
@@ -86,6 +89,19 @@ final class GradientBuckets {
         }
     }
 
+    /**
+     * Sums the tables that several layers use over the ranks, and the gradients of their second uses, before the two are
+     * added; waits. Later calls of a step do nothing.
+     */
+    void addUpShared(List<Tensor> secondUses) {
+        if (!lastDone) {
+            begin(last.get(sumInUse.getAsInt()));
+            begin(secondUses.stream().map(whole -> new Exchange(group, whole, null)).toList());
+            aside.settle();
+            lastDone = true;
+        }
+    }
+
     /** Starts the remaining buckets, and waits for all; the next step follows. */
     void addUpRest() {
         List<Exchange> rest = new ArrayList<>();
@@ -94,7 +110,9 @@ final class GradientBuckets {
                 rest.addAll(layers.get(layer).buckets().get(sumInUse.getAsInt()));
             }
         }
-        rest.addAll(last.get(sumInUse.getAsInt()));
+        if (!lastDone) {
+            rest.addAll(last.get(sumInUse.getAsInt()));
+        }
         // On the other thread even if none remains: other stages of the rank may have started their sums there.
         begin(rest);
         aside.settle();
@@ -104,6 +122,7 @@ final class GradientBuckets {
     private void startOver() {
         begun.clear();
         isLastBackward = false;
+        lastDone = false;
     }
 
     private void begin(List<Exchange> some) {

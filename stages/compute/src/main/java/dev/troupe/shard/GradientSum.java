@@ -3,9 +3,12 @@ package dev.troupe.shard;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
 import dev.troupe.layer.Parameter;
+import dev.troupe.sum.MicrobatchTree;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Stream;
 
 /**
  * A sum of a stage's gradients over microbatches, until an update uses it.
@@ -38,6 +41,17 @@ record GradientSum(FlatBuffer buffer, Tensor secondUse, Map<Parameter, Tensor> r
                     piece -> shares.put(parameter, buffer.part(piece, BufferLayout.shapeOf(piece, parameter))));
         }
         return new GradientSum(buffer, secondUse, ranges, shares);
+    }
+
+    /** Returns for each layer the tree of the whole gradients to which its backward adds. */
+    List<MicrobatchTree> trees(BufferLayout layout, StageParameters layers,
+            Function<List<Tensor>, MicrobatchTree> tree) {
+        return layers.used().stream()
+                .map(used -> tree.apply(Stream.concat(
+                        used.stream().filter(layout::has).map(layout::bucketOf).distinct()
+                                .map(bucket -> buffer.part(layout.whole(bucket))),
+                        used.stream().filter(parameter -> !layout.has(parameter)).map(_ -> secondUse)).toList()))
+                .toList();
     }
 
     long bytes() {

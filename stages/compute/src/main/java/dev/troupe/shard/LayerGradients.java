@@ -5,8 +5,10 @@ import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import dev.troupe.parallel.TensorGroup;
 import dev.troupe.shard.BufferLayout.Piece;
+import dev.troupe.sum.MicrobatchTree;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
 
 /**
  * The exchange of one layer's gradients for one microbatch into the shares of the ranks with the same weights (ZeRO-2,
@@ -18,8 +20,8 @@ final class LayerGradients {
     private final Tensor buffer;
     private final List<List<Exchange>> ofLayers = new ArrayList<>();
 
-    /** A bucket, this rank's part of it, and the place of its sum. */
-    private record Exchange(TensorGroup holders, Tensor whole, Tensor share, Tensor sum) {
+    /** A bucket, this rank's part of it, and the place of its sum; null for the tree if microbatches add up in the sum. */
+    private record Exchange(TensorGroup holders, Tensor whole, Tensor share, Tensor sum, MicrobatchTree tree) {
     }
 
     /**
@@ -27,8 +29,10 @@ final class LayerGradients {
      *
      * @param sums this rank's share of all gradients
      * @param buffer large enough for any of the layers, zero
+     * @param treeOf returns the tree that adds a share over microbatches, or null
      */
-    LayerGradients(Engine engine, FlatBuffer sums, List<LayerRoom> rooms, Tensor buffer) {
+    LayerGradients(Engine engine, FlatBuffer sums, List<LayerRoom> rooms, Tensor buffer,
+            Function<Tensor, MicrobatchTree> treeOf) {
         this.engine = engine;
         this.buffer = buffer;
         for (LayerRoom room : rooms) {
@@ -38,8 +42,10 @@ final class LayerGradients {
             }
             ofLayers.add(room.places().stream().map(place -> {
                 Piece own = place.bucket().share();
+                Tensor share = range(place.first() + own.first() - place.bucket().first(), own.count());
                 return new Exchange(place.bucket().holders(), range(place.first(), place.bucket().elementCount()),
-                        range(place.first() + own.first() - place.bucket().first(), own.count()), sums.part(own));
+                        share,
+                        sums.part(own), treeOf.apply(share));
             }).toList());
         }
     }
@@ -54,7 +60,9 @@ final class LayerGradients {
             if (exchange.holders.size() > 1) {
                 exchange.holders.reduceScatter(exchange.whole, exchange.share);
             }
-            engine.add(exchange.sum, exchange.share, exchange.sum);
+            if (exchange.tree == null || exchange.tree.add()) {
+                engine.add(exchange.sum, exchange.share, exchange.sum);
+            }
             engine.fill(exchange.whole, 0);
         }
     }

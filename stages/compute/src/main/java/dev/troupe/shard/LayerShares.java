@@ -1,9 +1,14 @@
 package dev.troupe.shard;
 
+import dev.troupe.engine.Tensor;
+import dev.troupe.sum.MicrobatchTree;
+import java.util.List;
+
 /**
  * The exchange before and after a layer's work if several ranks hold its weights. With ZeRO-3 a layer's weights are gathered
  * while they are read. With ZeRO-2 or 3 its gradients are added to the shares right after its backward. With fewer shares
- * each rank keeps all gradients, and sums them over the ranks when they are final.
+ * each rank keeps all gradients, and sums them over the ranks when they are final. If one tree adds the microbatches of a
+ * step, each layer has one.
  *
  * <p>Layers are counted from the stage's first. Thread rule: the stage's thread.
  */
@@ -12,16 +17,20 @@ public final class LayerShares {
     private final LayerWeights weights;
     private final LayerGradients gradients;
     private final GradientBuckets buckets;
+    /** Of each layer with whole gradients; empty if the gradients of microbatches add up in place, or in the shares. */
+    private final List<MicrobatchTree> trees;
     /** The first layer that reads weights in its backward. */
     private final int firstReadBackwards;
 
     /**
      * @param readsBackwards whether the first layer reads its weights in its backward, as all others do
      */
-    LayerShares(LayerWeights weights, LayerGradients gradients, GradientBuckets buckets, boolean readsBackwards) {
+    LayerShares(LayerWeights weights, LayerGradients gradients, GradientBuckets buckets, List<MicrobatchTree> trees,
+            boolean readsBackwards) {
         this.weights = weights;
         this.gradients = gradients;
         this.buckets = buckets;
+        this.trees = List.copyOf(trees);
         this.firstReadBackwards = readsBackwards ? 0 : 1;
     }
 
@@ -77,8 +86,23 @@ public final class LayerShares {
         if (gradients != null) {
             gradients.addUp(layer);
         }
+        if (!trees.isEmpty() && !trees.get(layer).add()) {
+            trees.get(layer).zero();
+        }
         if (buckets != null) {
             buckets.layerDone(layer);
+        }
+    }
+
+    /**
+     * If one tree adds gradients, sums a tied table over the ranks before its ends are added: only so does the sum not
+     * depend on the ranks. Once a step.
+     *
+     * @param secondUses the gradients of a second use on this stage
+     */
+    public void addUpShared(List<Tensor> secondUses) {
+        if (buckets != null && !trees.isEmpty()) {
+            buckets.addUpShared(secondUses);
         }
     }
 }

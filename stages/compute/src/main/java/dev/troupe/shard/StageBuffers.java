@@ -10,6 +10,7 @@ import dev.troupe.parallel.DataShare;
 import dev.troupe.parallel.TensorGroup;
 import dev.troupe.parallel.Zero;
 import dev.troupe.shard.FlatBuffer.Extent;
+import dev.troupe.sum.MicrobatchTree;
 import dev.troupe.weights.WeightSource;
 import java.util.ArrayList;
 import java.util.List;
@@ -56,10 +57,11 @@ public final class StageBuffers implements AutoCloseable {
      * @param data the ranks that divide the buffers
      * @param group the ranks that share the stage
      * @param pool for temporary tensors of a step
+     * @param treeLeaves this rank's microbatches of a step if one tree adds their gradients; 0 if they add up one by one
      * @throws IllegalArgumentException if ranks divide gradients and steps overlap
      */
     public StageBuffers(Engine engine, StageParameters layers, boolean trained, DataShare data, TensorGroup group,
-            TensorPool pool, Overlap overlap) {
+            TensorPool pool, Overlap overlap, int treeLeaves) {
         if (data.shares(Zero.GRADIENTS) && !overlap.equals(Overlap.NONE)) {
             throw new IllegalArgumentException(
                     "a rank has a share of each gradient, or of each weight, but steps overlap:"
@@ -71,7 +73,8 @@ public final class StageBuffers implements AutoCloseable {
         List<Parameter> parameters = layers.all();
         this.frozen = new FrozenWeights(engine, layers, data);
         boolean sharesGradients = data.shares(Zero.GRADIENTS);
-        this.layout = new BufferLayout(data.group().size() > 1 ? layers.buckets() : List.of(parameters), data);
+        this.layout = new BufferLayout(
+                data.group().size() > 1 || treeLeaves > 0 ? layers.buckets() : List.of(parameters), data);
         Extent weightExtent = data.shares(Zero.WEIGHTS) ? Extent.SHARE : Extent.ALL;
         List<WeightVersion> copies = Stream.generate(() -> version(weightExtent, parameters))
                 .limit(overlap.weightVersions()).toList();
@@ -91,7 +94,7 @@ public final class StageBuffers implements AutoCloseable {
         this.buckets = trained && !sharesGradients && data.group().size() > 1
                 ? new GradientBuckets(layout, data, gradientSums(), this::sumIndex, layers.finalWithLayers(), ownShares)
                 : null;
-        this.layerShares = layerShares(layers);
+        this.layerShares = layerShares(treeLeaves);
     }
 
     private WeightVersion version(Extent extent, List<Parameter> parameters) {
@@ -134,16 +137,24 @@ public final class StageBuffers implements AutoCloseable {
         return data.shares(Zero.OPTIMIZER) ? Extent.SHARE_IN_PLACE : Extent.ALL;
     }
 
-    private LayerShares layerShares(StageParameters layers) {
+    private LayerShares layerShares(int treeLeaves) {
         if (!data.shares(Zero.GRADIENTS)) {
-            return new LayerShares(null, null, buckets, true);
+            return new LayerShares(null, null, buckets,
+                    treeLeaves == 0 ? List.of() : sum().trees(layout, layers, some -> tree(treeLeaves, some)), true);
         }
         List<LayerRoom> rooms = layers.used().stream().map(used -> LayerRoom.of(List.of(layout), used)).toList();
         Tensor working = own(engine.parameterType(), largest(rooms));
-        workingGradientBytes = working.byteCount();
+        workingGradientBytes += working.byteCount();
         return new LayerShares(data.shares(Zero.WEIGHTS) ? layerWeights() : null,
-                new LayerGradients(engine, gradients(), rooms, working), null,
-                layers.firstReadsBackwards());
+                new LayerGradients(engine, gradients(), rooms, working,
+                        share -> treeLeaves == 0 ? null : tree(treeLeaves, List.of(share))),
+                null, List.of(), layers.firstReadsBackwards());
+    }
+
+    private MicrobatchTree tree(int leaves, List<Tensor> gradients) {
+        MicrobatchTree tree = new MicrobatchTree(engine, leaves, gradients, like -> own(like.dataType(), like.shape()));
+        workingGradientBytes += tree.bytes();
+        return tree;
     }
 
     private static Shape largest(List<LayerRoom> rooms) {
@@ -280,10 +291,7 @@ public final class StageBuffers implements AutoCloseable {
         }
     }
 
-    /**
-     * Returns the part of a table's gradient that a stage exchanges with the stage at the other end: all of it, or this
-     * rank's share of the table's own bucket.
-     */
+    /** Returns the part of a table's gradient for the stage at the other end: all, or this rank's share of its bucket. */
     public Tensor exchangedGradient(Parameter table) {
         return gradients().extent() == Extent.SHARE
                 ? gradients().part(layout.bucketOf(table).share())

@@ -25,13 +25,20 @@ final class Measures implements AutoCloseable {
     /** The blocks to which forwards have written since they were read. */
     private final BitSet unread = new BitSet();
     private final EngineSums squaredSums;
+    private final boolean isExact;
     /** By microbatch, the measures of experts in the last forwards; null for none. */
     private Balance.Measure[] experts = {};
 
-    Measures(Engine engine, int microbatchesPerStep, int parameters) {
+    Measures(Engine engine, StageSettings settings, int parameters) {
         this.engine = engine;
         this.squaredSums = new EngineSums(engine, parameters);
-        this.microbatchesPerStep = microbatchesPerStep;
+        this.microbatchesPerStep = settings.microbatchesPerStep();
+        this.isExact = settings.addsInTree();
+    }
+
+    /** Returns whether squared sums of gradients do not depend on the ranks that have parts of them. */
+    boolean isExact() {
+        return isExact;
     }
 
     EngineSums squaredSums() {

@@ -74,14 +74,15 @@ public final class Stage implements AutoCloseable {
         this.group = share.group();
         this.holders = data.group();
         this.stack = StageLayers.of(context, model, layers);
-        this.buffers = new StageBuffers(engine, stack.used(), true, data, group, pool, settings.overlap());
+        this.buffers = new StageBuffers(engine, stack.used(), true, data, group, pool, settings.overlap(),
+                settings.addsInTree() ? settings.microbatchesPerStep() / data.group().size() : 0);
         buffers.load(stack.parameters(), source);
         this.optimizer = new OptimizerState(engine, buffers, settings.optimizer(), pool, biasUpdates(model));
         this.state = new StageState(engine, stack, buffers, optimizer, group);
         LoadCarrier loads = new LoadCarrier(context, model.balance(),
                 (int) layers.of(model).stream().filter(LayerSpec::hasExperts).count());
         this.boundary = new BoundaryTensors(pool, loads.boundary(), settings.sequenceLength());
-        this.measures = new Measures(engine, settings.microbatchesPerStep(), stack.parameters().size());
+        this.measures = new Measures(engine, settings, stack.parameters().size());
         this.border = new Border(index, loads, stack, new TokenUpload(context, index, model.size(Axis.VOCABULARY)),
                 measures, settings.separatesDocuments());
         this.tied = new TiedTable(index, engine, pool, stack, buffers);
@@ -286,9 +287,8 @@ public final class Stage implements AutoCloseable {
     }
 
     /**
-     * Adds up over the group the gradients that each rank computed from its own rows or for its own heads, then gradients
-     * over the ranks with the same weights, and waits for those in flight. Once a step, after the exchange of a tied table's
-     * gradient. With ZeRO a rank has only the sums of its share.
+     * Adds up over the group the gradients that each rank computed from its own rows or heads, then over the ranks with the
+     * same weights, and waits. Once a step, after a tied table's exchange. With ZeRO a rank has the sums of its share only.
      */
     public void addUpGradients() {
         buffers.addUpOwnShares();
@@ -305,7 +305,7 @@ public final class Stage implements AutoCloseable {
      * embedding, so its gradients must be summed before. Every rank of the group reports the sums of whole tensors.
      */
     public void squaredSums(SquaredSums sums) {
-        stack.squaredSums(engine, measures.squaredSums(), buffers, group, holders, sums);
+        stack.squaredSums(engine, measures, buffers, group, holders, sums);
     }
 
     /**

@@ -20,6 +20,8 @@ import dev.troupe.partition.LayerRange;
 import dev.troupe.shard.LayerShares;
 import dev.troupe.shard.StageBuffers;
 import dev.troupe.shard.StageParameters;
+import dev.troupe.sum.ExactSum;
+import dev.troupe.sum.HostReader;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
@@ -29,6 +31,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /** The layers of a stage in order, with the ends of the model if they are here. */
 public final class StageLayers {
@@ -159,13 +164,22 @@ public final class StageLayers {
      * Reports the sums of whole tensors. The ranks of the group add their parts, and one counts the common parts; each
      * data-parallel rank measures a share of each parameter that it holds.
      *
-     * @param onEngine room for a sum of each parameter
+     * @param measures room for a sum of each parameter
      */
-    void squaredSums(Engine engine, EngineSums onEngine, StageBuffers buffers, TensorGroup group, TensorGroup holders,
+    void squaredSums(Engine engine, Measures measures, StageBuffers buffers, TensorGroup group, TensorGroup holders,
             SquaredSums sums) {
-        double[] ofParameters = squaredSums(engine, onEngine, buffers, group);
-        group.allReduce(ofParameters);
-        holders.allReduce(ofParameters);
+        double[] ofParameters;
+        if (measures.isExact()) {
+            double[] digits = exactSquaredSums(engine, buffers, group);
+            group.allReduce(digits);
+            holders.allReduce(digits);
+            ofParameters = IntStream.range(0, digits.length / ExactSum.DIGITS)
+                    .mapToDouble(i -> ExactSum.value(digits, i * ExactSum.DIGITS)).toArray();
+        } else {
+            ofParameters = squaredSums(engine, measures.squaredSums(), buffers, group);
+            group.allReduce(ofParameters);
+            holders.allReduce(ofParameters);
+        }
         int next = 0;
         for (int layer = 0; layer < layers.size(); layer++) {
             int end = next + measured.get(layer).size();
@@ -179,11 +193,7 @@ public final class StageLayers {
         List<Parameter> all = parameters();
         BitSet counted = new BitSet();
         for (int i = 0; i < all.size(); i++) {
-            Parameter parameter = all.get(i);
-            Optional<Tensor> share = isTiedCopy(parameter) || parameter.spec().followsLoads()
-                    || parameter.slice().isWhole() && group.rank() > 0
-                            ? Optional.empty()
-                            : buffers.gradientShare(parameter);
+            Optional<Tensor> share = counted(all.get(i), buffers, group);
             if (share.isPresent()) {
                 engine.squaredSum(share.get(), onEngine.tensor(), i);
                 counted.set(i);
@@ -195,6 +205,30 @@ public final class StageLayers {
         Map<String, Double> sums = new HashMap<>();
         counted.stream().forEach(i -> sums.put(all.get(i).name(), onEngine.get(i)));
         return measured.stream().flatMap(List::stream).mapToDouble(name -> sums.getOrDefault(name, 0.0)).toArray();
+    }
+
+    /** Returns the digits of each parameter's exact sum here. */
+    private double[] exactSquaredSums(Engine engine, StageBuffers buffers, TensorGroup group) {
+        Map<String, Parameter> byName = parameters().stream()
+                .collect(Collectors.toMap(Parameter::name, Function.identity()));
+        List<String> names = measured.stream().flatMap(List::stream).toList();
+        double[] digits = new double[names.size() * ExactSum.DIGITS];
+        HostReader reader = new HostReader(engine);
+        for (int i = 0; i < names.size(); i++) {
+            ExactSum sum = new ExactSum();
+            Optional.ofNullable(byName.get(names.get(i))).flatMap(parameter -> counted(parameter, buffers, group))
+                    .ifPresent(share -> reader.read(share, sum::addSquares));
+            sum.write(digits, i * ExactSum.DIGITS);
+        }
+        return digits;
+    }
+
+    /** Returns this rank's share of the gradient of a parameter; empty if another rank or stage counts it. */
+    private Optional<Tensor> counted(Parameter parameter, StageBuffers buffers, TensorGroup group) {
+        return isTiedCopy(parameter) || parameter.spec().followsLoads()
+                || parameter.slice().isWhole() && group.rank() > 0
+                        ? Optional.empty()
+                        : buffers.gradientShare(parameter);
     }
 
     /**

@@ -8,6 +8,7 @@ import dev.troupe.optimizer.Optimizer;
 import dev.troupe.parallel.TensorShare;
 import dev.troupe.partition.TensorSharing;
 import dev.troupe.shard.Overlap;
+import dev.troupe.sum.GradientOrder;
 
 /**
  * The common settings of all stages of a run, apart from the model.
@@ -20,11 +21,11 @@ import dev.troupe.shard.Overlap;
  * @param separatesDocuments whether a sequence may hold several documents, which do not attend to each other
  * @param overlap the versions of weights and sums of gradients that a stage holds if steps overlap
  * @param replay the replay of blocks, if inputs alone are kept
- * @param roundsGradients whether ranks with the same weights send each other gradients of bfloat16
+ * @param gradientOrder the rule by which gradients are added over microbatches and ranks
  */
 public record StageSettings(int microbatchSize, int sequenceLength, int microbatchesPerStep, Optimizer optimizer,
         Recompute recompute, DropoutSettings dropout, boolean separatesDocuments, Overlap overlap, Replay replay,
-        boolean roundsGradients) {
+        GradientOrder gradientOrder) {
     public StageSettings {
         if (microbatchSize < 1 || sequenceLength < 1 || microbatchesPerStep < 1) {
             throw new IllegalArgumentException(
@@ -38,7 +39,7 @@ public record StageSettings(int microbatchSize, int sequenceLength, int microbat
     public StageSettings(int microbatchSize, int sequenceLength, int microbatchesPerStep, Optimizer optimizer,
             Recompute recompute, DropoutSettings dropout, boolean separatesDocuments) {
         this(microbatchSize, sequenceLength, microbatchesPerStep, optimizer, recompute, dropout, separatesDocuments,
-                Overlap.NONE, Replay.INSIDE, false);
+                Overlap.NONE, Replay.INSIDE, GradientOrder.RANKS);
     }
 
     /** Creates settings that keep everything, without dropout. */
@@ -54,18 +55,22 @@ public record StageSettings(int microbatchSize, int sequenceLength, int microbat
 
     public StageSettings with(Overlap copies) {
         return new StageSettings(microbatchSize, sequenceLength, microbatchesPerStep, optimizer, recompute, dropout,
-                separatesDocuments, copies, replay, roundsGradients);
+                separatesDocuments, copies, replay, gradientOrder);
     }
 
     public StageSettings with(Replay other) {
         return new StageSettings(microbatchSize, sequenceLength, microbatchesPerStep, optimizer, recompute, dropout,
-                separatesDocuments, overlap, other, roundsGradients);
+                separatesDocuments, overlap, other, gradientOrder);
     }
 
-    /** Returns the same with gradients of bfloat16 between ranks with the same weights, or not. */
-    public StageSettings roundingGradients(boolean rounds) {
+    public StageSettings with(GradientOrder order) {
         return new StageSettings(microbatchSize, sequenceLength, microbatchesPerStep, optimizer, recompute, dropout,
-                separatesDocuments, overlap, replay, rounds);
+                separatesDocuments, overlap, replay, order);
+    }
+
+    /** Returns whether one tree adds the gradients of all microbatches. */
+    public boolean addsInTree() {
+        return gradientOrder == GradientOrder.TREE;
     }
 
     /** Refuses a stage with a longer sequence than the model's, or with a group that cannot share the model out. */

@@ -4,6 +4,7 @@ import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
 import dev.troupe.layer.TensorPool;
 import dev.troupe.shard.StageBuffers;
+import java.util.List;
 
 /**
  * A stage's view of the token table that a model uses at both ends: one end, both, or none.
@@ -23,6 +24,12 @@ public final class TiedTable {
         this.pool = pool;
         this.layers = layers;
         this.buffers = buffers;
+    }
+
+    /** Prepares the gradients of this stage's ends for {@link #reduce}, {@link #gradient} and {@link #add}, once a step. */
+    public void addUp() {
+        buffers.layerShares().addUpShared(
+                buffers.hasSecondGradient() ? List.of(layers.head().table().gradient()) : List.of());
     }
 
     /** Adds the head's gradient to the embedding's if this stage has both ends; once a step, after its row. */

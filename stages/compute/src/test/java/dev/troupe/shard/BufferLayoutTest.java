@@ -93,7 +93,7 @@ class BufferLayoutTest {
         Parameter expert = Parameter.of(matrix.spec(), matrix.slice(), false, ParameterGroup.EXPERTS);
         // Of four ranks two have the same experts: table 0-256 in four shares, expert 256-384 in two, gamma 384-640 in four.
         DataShare last = new DataShare(new InMemoryGroup(4).member(3, null), Zero.WEIGHTS, Runnable::run,
-                new ExpertShare(new InMemoryGroup(2).member(1, null), new InMemoryGroup(2).member(1, null)));
+                new ExpertShare(new InMemoryGroup(2).member(1, null), new InMemoryGroup(2).member(1, null), false));
         BufferLayout layout = new BufferLayout(List.of(List.of(table), List.of(expert), List.of(gamma)), last);
         assertEquals(640, layout.elementCount());
         assertEquals(64 + 64 + 64, layout.shareElementCount());
@@ -101,7 +101,7 @@ class BufferLayoutTest {
                 layout.buckets().stream().map(Bucket::share).toList());
         // A rank that alone has its experts has all of their bucket.
         DataShare alone = new DataShare(new InMemoryGroup(2).member(1, null), Zero.WEIGHTS, Runnable::run,
-                new ExpertShare(new InMemoryGroup(2).member(1, null), TensorGroup.ALONE));
+                new ExpertShare(new InMemoryGroup(2).member(1, null), TensorGroup.ALONE, false));
         layout = new BufferLayout(List.of(List.of(expert), List.of(gamma)), alone);
         assertEquals(List.of(new Piece(0, 0, 64), new Piece(128, 64, 64)),
                 layout.buckets().stream().map(Bucket::share).toList());

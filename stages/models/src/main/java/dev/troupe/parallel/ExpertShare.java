@@ -6,10 +6,12 @@ package dev.troupe.parallel;
  *
  * @param group the R ranks that have each expert once; rank r has the r-th of R equal ranges of the experts
  * @param holders the ranks with the same experts and other microbatches
+ * @param addsInTree whether the gradients of an expert are added over the ranks of its rows in a balanced tree; they are
+ *     zero before each backward then
  */
-public record ExpertShare(TensorGroup group, TensorGroup holders) {
+public record ExpertShare(TensorGroup group, TensorGroup holders, boolean addsInTree) {
     /** The share of a rank that has every expert. */
-    public static final ExpertShare ALL = new ExpertShare(TensorGroup.ALONE, TensorGroup.ALONE);
+    public static final ExpertShare ALL = new ExpertShare(TensorGroup.ALONE, TensorGroup.ALONE, false);
 
     /** Returns whether a rank has only some experts. */
     public boolean divides() {

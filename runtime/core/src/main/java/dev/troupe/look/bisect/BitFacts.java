@@ -1,6 +1,7 @@
 package dev.troupe.look.bisect;
 
 import dev.troupe.config.spec.EngineSpec;
+import dev.troupe.config.spec.InvariantSpec;
 import dev.troupe.config.spec.TrainingSpec;
 import dev.troupe.engine.provider.EngineProvider;
 import dev.troupe.engine.provider.EngineSettings;
@@ -15,6 +16,8 @@ import java.util.zip.CRC32C;
 /** The facts in which two runs must agree to have equal bits ({@code docs/determinism.md}), as text. */
 final class BitFacts {
     private static final String EXPERT = "parallel.expert";
+    private static final String NO_AXIS = "[]";
+    private static final String ANY = "any";
     private static final String ENGINE = "engine.kind";
     private static final String PRODUCTS = "engine.products";
     private static final String FLOAT32_PRODUCTS = "engine.float32-products";
@@ -37,8 +40,10 @@ final class BitFacts {
         facts.put("training.microbatch-size", Integer.toString(training.microbatchSize()));
         facts.put("training.dropout", Double.toString(training.dropout()));
         facts.put("sequence length", Integer.toString(run.plan().stageSettings().sequenceLength()));
-        facts.put("parallel.data", Integer.toString(run.spec().parallel().data()));
-        facts.put(EXPERT, Integer.toString(run.spec().parallel().expert()));
+        InvariantSpec invariant = run.spec().invariant();
+        facts.put(InvariantSpec.KEY, invariant.data() ? "[data]" : NO_AXIS);
+        facts.put("parallel.data", invariant.data() ? ANY : Integer.toString(run.spec().parallel().data()));
+        facts.put(EXPERT, invariant.expert() ? ANY : Integer.toString(run.spec().parallel().expert()));
         facts.put("training.gradient-exchange", training.update().gradientExchange().word());
         facts.put("parallel.tensor", Integer.toString(run.spec().parallel().tensor()));
         facts.put("parallel.sequence", Boolean.toString(run.spec().parallel().sequence()));
@@ -57,6 +62,7 @@ final class BitFacts {
                 .flatMap(EngineProvider::productLibraries).map(ProductLibraries::own)
                 .orElse(EngineSettings.OWN_PRODUCTS));
         facts.putIfAbsent(EXPERT, "1");
+        facts.putIfAbsent(InvariantSpec.KEY, NO_AXIS);
         facts.putIfAbsent(FLOAT32_PRODUCTS, EngineSpec.Float32Products.EXACT.word());
         facts.putIfAbsent(EXACT_ROWS, "false");
         return facts;

@@ -100,7 +100,8 @@ final class MemoryWalk implements RankSide, StepWatch, AutoCloseable {
         ExpertShare experts = expert == 1
                 ? ExpertShare.ALL
                 : new ExpertShare(new Group(expert, at.data() % expert),
-                        new Group(plan.ranks().data() / expert, at.data() / expert));
+                        new Group(plan.ranks().data() / expert, at.data() / expert),
+                        plan.stageSettings().addsInTree());
         DataShare data = new DataShare(new Group(plan.ranks().holders(at.pipeline()), at.data()), plan.zero(),
                 Runnable::run, experts);
         for (int stage : plan.stagesOf(rank)) {

@@ -22,6 +22,7 @@ import dev.troupe.schedule.Schedule;
 import dev.troupe.stage.Recompute;
 import dev.troupe.stage.Replay;
 import dev.troupe.stage.StageSettings;
+import dev.troupe.sum.GradientOrder;
 import java.util.List;
 
 /**
@@ -54,7 +55,7 @@ public record PlannedRun(OpenedRun opened, TrainingPlan plan, EngineChoice engin
                 Recompute.valueOf(training.memory().recompute().name()), dropout(training, choice),
                 opened.data().separatesDocuments())
                 .with(new Replay(replay.every(), replay.aheadBlocks(), replay.partition()))
-                .roundingGradients(training.update().roundsGradients());
+                .with(order(spec));
         TrainingPlan planned = TrainingPlan.of(start.model(), settings, spec.parallel().layout(), schedule,
                 spec.parallel().ranks(), spec.parallel().sequence(), Zero.of(training.memory().zero()),
                 spec.parallel().virtualStages(),
@@ -66,6 +67,13 @@ public record PlannedRun(OpenedRun opened, TrainingPlan plan, EngineChoice engin
                 spec.recovery().enabled(), opened.request().share().isPresent()).require(spec.faults());
         return new PlannedRun(opened, plan, choice.withCosts(EmulatedCosts.of(spec.engine().emulated(), plan)),
                 dropped);
+    }
+
+    private static GradientOrder order(RunSpec spec) {
+        if (spec.invariant().data()) {
+            return GradientOrder.TREE;
+        }
+        return spec.training().update().roundsGradients() ? GradientOrder.ROUNDED_RANKS : GradientOrder.RANKS;
     }
 
     private static Schedule schedule(OpenedRun run) {

@@ -290,6 +290,7 @@ public final class StageOps implements StepOps {
         if (plan.needsMessage(send)) {
             rank.grant(send.as(Kind.RECV_SHARED), stage.tied().takeGradient());
         }
+        stage.tied().addUp();
         Tensor copy = stage.tied().takeGradient();
         engine.copy(stage.tied().gradient(), copy);
         handOver(send, pass, copy);
@@ -301,6 +302,7 @@ public final class StageOps implements StepOps {
     @Override
     public void addShared(Action receive, Pass pass) {
         use(receive, pass.kind());
+        stage.tied().addUp();
         if (plan.peerStage(receive) == stage.index()) {
             stage.tied().reduce();
             return;

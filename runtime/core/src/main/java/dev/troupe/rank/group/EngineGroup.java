@@ -45,8 +45,8 @@ public final class EngineGroup implements TensorGroup {
     /**
      * Creates a group that sums float32 tensors by another rule.
      *
-     * @param ofFloats {@link Reduction#SUM} or {@link Reduction#SUM_OF_ROUNDED}; other types are always summed exactly as
-     *     they are
+     * @param ofFloats {@link Reduction#SUM}, {@link Reduction#SUM_OF_ROUNDED} or {@link Reduction#TREE_SUM}; other types are
+     *     never rounded
      */
     public EngineGroup(CollectiveGroup group, Engine engine, Reduction ofFloats) {
         this(group, engine, _ -> {
@@ -82,7 +82,11 @@ public final class EngineGroup implements TensorGroup {
     }
 
     private Reduction sum(Tensor tensor) {
-        return tensor.dataType() == DataType.FLOAT32 ? ofFloats : Reduction.SUM;
+        return switch (tensor.dataType()) {
+            case FLOAT32 -> ofFloats;
+            case FLOAT64 -> ofFloats == Reduction.TREE_SUM ? ofFloats : Reduction.SUM;
+            case BFLOAT16, INT32 -> Reduction.SUM;
+        };
     }
 
     private void allReduce(Tensor tensor, Reduction reduction) {
@@ -150,10 +154,12 @@ public final class EngineGroup implements TensorGroup {
     }
 
     /**
-     * Computes on the device if possible; a sum of rounded values is not. The reported time is the meeting of the members.
+     * Computes on the device if possible; a sum of rounded values or in a tree is not. The reported time is the meeting of
+     * the members.
      */
     private boolean isDoneOnDevice(Tensor tensor, Reduction reduction, Runnable collective) {
-        if (!engine.computesLate() || reduction == Reduction.SUM_OF_ROUNDED) {
+        if (!engine.computesLate() || reduction == Reduction.SUM_OF_ROUNDED
+                || reduction == Reduction.TREE_SUM) {
             return false;
         }
         long start = System.nanoTime();

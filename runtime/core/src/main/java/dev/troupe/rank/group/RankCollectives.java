@@ -53,9 +53,18 @@ public final class RankCollectives {
                 plan.sharesSequence())).orElse(TensorShare.ALL);
     }
 
+    /** Returns the sum of gradients over the ranks with the same weights. */
+    public static Reduction sumOfGradients(TrainingPlan plan) {
+        return switch (plan.stageSettings().gradientOrder()) {
+            case RANKS -> Reduction.SUM;
+            case ROUNDED_RANKS -> Reduction.SUM_OF_ROUNDED;
+            case TREE -> Reduction.TREE_SUM;
+        };
+    }
+
     /** Returns the rank's share of the state that its data-parallel group has in common. */
     public DataShare dataShare() {
-        Reduction sum = plan.stageSettings().roundsGradients() ? Reduction.SUM_OF_ROUNDED : Reduction.SUM;
+        Reduction sum = sumOfGradients(plan);
         return data.map(
                 group -> new DataShare(new EngineGroup(group, engine, sum), plan.zero(), thread, expertShare(sum)))
                 .orElse(DataShare.ALL);
@@ -64,7 +73,8 @@ public final class RankCollectives {
     private ExpertShare expertShare(Reduction sum) {
         return expert.map(group -> new ExpertShare(new EngineGroup(group, engine, thread::waited),
                 expertData.<TensorGroup>map(holders -> new EngineGroup(holders, engine, sum))
-                        .orElse(TensorGroup.ALONE)))
+                        .orElse(TensorGroup.ALONE),
+                plan.stageSettings().addsInTree()))
                 .orElse(ExpertShare.ALL);
     }
 

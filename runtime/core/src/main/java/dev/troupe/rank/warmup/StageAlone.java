@@ -14,6 +14,7 @@ import dev.troupe.plan.TrainingPlan;
 import dev.troupe.plan.step.StageOps;
 import dev.troupe.plan.step.StepWatch;
 import dev.troupe.rank.group.EngineGroup;
+import dev.troupe.rank.group.RankCollectives;
 import dev.troupe.stage.Stage;
 import java.util.Optional;
 
@@ -30,9 +31,9 @@ public final class StageAlone implements AutoCloseable {
         Optional<CollectiveGroup> tensor = groups.join(GroupKind.TENSOR, rank, 0);
         TensorShare share = tensor.map(group -> new TensorShare(new EngineGroup(group, engine), plan.sharesSequence()))
                 .orElse(TensorShare.ALL);
-        Reduction sum = plan.stageSettings().roundsGradients() ? Reduction.SUM_OF_ROUNDED : Reduction.SUM;
+        Reduction sum = RankCollectives.sumOfGradients(plan);
         ExpertShare experts = new ExpertShare(among(groups, GroupKind.EXPERT, rank, engine, Reduction.SUM),
-                among(groups, GroupKind.EXPERT_DATA, rank, engine, sum));
+                among(groups, GroupKind.EXPERT_DATA, rank, engine, sum), plan.stageSettings().addsInTree());
         DataShare dataShare = new DataShare(among(groups, GroupKind.DATA, rank, engine, sum), plan.zero(),
                 Runnable::run, experts);
         stage = Stage.create(engine, plan.partition(), index, plan.stageSettings(index), share, dataShare,

@@ -282,13 +282,12 @@ public final class ExpertsHalf extends Half {
         protected void backwardInnerWeight() {
             if (routes == null) {
                 Tensor sorted = sorted(outputGradient);
-                engine.segmentMatmulBackward(sorted, inner, segments, matrices.gradients(matrices.downs()));
+                matrices.backward(engine, pool, sorted, inner, segments, matrices.downs());
                 engine.gatherRows(normed, rows, sorted);
                 backwardGateUp(sorted);
                 pool.give(sorted);
             } else {
-                engine.segmentMatmulBackward(arrivedGradient, inner, expertSegments(),
-                        matrices.gradients(matrices.downs()));
+                matrices.backward(engine, pool, arrivedGradient, inner, expertSegments(), matrices.downs());
                 backwardGateUp(arrived);
             }
             decision.backwardWeight(normed);
@@ -298,8 +297,8 @@ public final class ExpertsHalf extends Half {
         }
 
         private void backwardGateUp(Tensor normedRows) {
-            engine.segmentMatmulBackward(gate, normedRows, expertSegments(), matrices.gradients(matrices.gates()));
-            engine.segmentMatmulBackward(upGradient, normedRows, expertSegments(), matrices.gradients(matrices.ups()));
+            matrices.backward(engine, pool, gate, normedRows, expertSegments(), matrices.gates());
+            matrices.backward(engine, pool, upGradient, normedRows, expertSegments(), matrices.ups());
         }
 
         @Override
