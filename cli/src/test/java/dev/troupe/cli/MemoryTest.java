@@ -1,10 +1,12 @@
 package dev.troupe.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.config.RunSpecReader;
 import dev.troupe.engine.conformance.share.Dealt;
+import dev.troupe.plan.UsageException;
 import dev.troupe.plan.memory.MemoryPlan;
 import dev.troupe.plan.memory.RankMemory;
 import dev.troupe.plan.prepare.BuiltInCorpus;
@@ -82,6 +84,26 @@ class MemoryTest {
                 .forEach(rank -> assertEquals(rank[0], rank[1]));
         long input = 8 * 16 * 4;
         assertEquals(4 * 2 * input / 2, growth(false) - growth(true));
+    }
+
+    /** A run that is refused in this much memory trains with its optimizer's state in files, and takes what it announces. */
+    @Test
+    void shouldTrainInLessMemoryWithOptimizerStateInFiles() {
+        List<String> settings = new ArrayList<>(List.of("engine.kind=" + CountingEngineProvider.KIND,
+                "model.layers=4", "model.hidden=128", "model.heads=2", "model.sequence-length=8",
+                "training.microbatch-size=1", "training.global-batch-size=2", "training.steps=2",
+                "training.validate-every=0", "parallel.pipeline=1", "recovery.enabled=false"));
+        SizedRun inMemory = sized(settings);
+        settings.add("offload.optimizer=disk");
+        SizedRun offloaded = sized(settings);
+        long available = offloaded.memory().total();
+        RankMemory rank = offloaded.memory().ranks().getFirst();
+        assertEquals(inMemory.memory().ranks().getFirst().optimizer(), rank.offloaded());
+        assertEquals(2 * (1 << 18) * Float.BYTES, rank.optimizer(), "a chunk of both moments");
+        assertThrows(UsageException.class, () -> inMemory.requireRoom(available));
+        offloaded.requireRoom(available);
+        assertTakesWhatItAnnounces(directory.resolve("run"), settings)
+                .forEach(both -> assertEquals(both[0], both[1]));
     }
 
     /** Returns the announced bytes of four further microbatches. */
@@ -220,10 +242,14 @@ class MemoryTest {
     }
 
     private MemoryPlan announced(List<String> settings) {
+        return sized(settings).memory();
+    }
+
+    private SizedRun sized(List<String> settings) {
         RunRequest request = new RunRequest(RunSpecReader.read(Optional.empty(), settings), BuiltInCorpus.utf8(),
                 directory.resolve("prepared"), Optional.empty(), OptionalLong.empty());
         try (OpenedRun opened = OpenedRun.of(request)) {
-            return SizedRun.of(PlannedRun.of(opened)).memory();
+            return SizedRun.of(PlannedRun.of(opened));
         }
     }
 }

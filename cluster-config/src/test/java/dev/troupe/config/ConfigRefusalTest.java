@@ -151,7 +151,7 @@ class ConfigRefusalTest {
             "troupe { \"data.seed\" = 3 } ! \"data.seed\" (FILE:1): expected a key that exists, found an unknown one; "
                     + "did you mean data.seed?",
             "troupe = 5 ! troupe (FILE:1): expected a section { ... }, found 5; it has cluster, data, engine, faults, model, name, "
-                    + "observe, parallel, recovery, training, transport.",
+                    + "observe, offload, parallel, recovery, training, transport.",
             "troupe.engine = fast ! engine (FILE:1): expected a section { ... }, found \"fast\"; it has device, emulated, "
                     + "exact-rows, float32-products, kind, products, threads.",
             "troupe.data.seed { a = 1 } ! data.seed (FILE:1): expected a whole number of at most 64 bits, found a "

@@ -14,6 +14,7 @@ import dev.troupe.config.spec.LoraSpec;
 import dev.troupe.config.spec.MemorySpec;
 import dev.troupe.config.spec.ModelSection;
 import dev.troupe.config.spec.ObserveSpec;
+import dev.troupe.config.spec.OffloadSpec;
 import dev.troupe.config.spec.OverlapSpec;
 import dev.troupe.config.spec.ParallelSpec;
 import dev.troupe.config.spec.RecoverySpec;
@@ -51,7 +52,7 @@ class RunSpecReaderTest {
             "training.gradient-clip=0.5", "training.checkpoint-every=2", "training.checkpoint-interval=7m",
             "training.keep-checkpoints=5", "training.validate-every=3", "training.validation-microbatches=9",
             "training.recompute=full", "training.recompute-every=2", "training.recompute-ahead=3MiB",
-            "training.recompute-partition=true",
+            "training.recompute-partition=true", "offload.optimizer=disk", "offload.directory=/tmp/state",
             "training.dropout=0.1",
             "training.optimizer.kind=sgd", "training.optimizer.betas=[0.8, 0.999]", "training.optimizer.epsilon=1e-6",
             "training.optimizer.weight-decay=0.01",
@@ -95,7 +96,8 @@ class RunSpecReaderTest {
                                 new OptimizerSpec(OptimizerSpec.Kind.ADAMW, new OptimizerSpec.Betas(0.9, 0.95), 1e-8,
                                         0.1, 0, false, false),
                                 new LearningRateSpec(LearningRateSpec.Schedule.CONSTANT, 1e-3, 1e-4, 10, 270, 300)),
-                        new MemorySpec(0, MemorySpec.Recompute.NONE, new ReplaySpec(1, 0, Long.MAX_VALUE, false)),
+                        new MemorySpec(0, MemorySpec.Recompute.NONE, new ReplaySpec(1, 0, Long.MAX_VALUE, false),
+                                new OffloadSpec(OffloadSpec.Place.NONE, Optional.empty())),
                         new CommitSpec(0, Duration.ofMinutes(30), 2, 50, 16)),
                 new ParallelSpec(4, 1, 1, 1, false, 1, "1f1b", "uniform", false,
                         new OverlapSpec(0, OverlapSpec.Updates.LAZY, 1, List.of())),
@@ -125,7 +127,8 @@ class RunSpecReaderTest {
                                         0.01, 0.9, true, true),
                                 new LearningRateSpec(LearningRateSpec.Schedule.CONSTANT, 3e-4, 1e-5, 1, 4, 6)),
                         new MemorySpec(2, MemorySpec.Recompute.FULL,
-                                new ReplaySpec(2, Integer.MAX_VALUE, 3 << 20, true)),
+                                new ReplaySpec(2, Integer.MAX_VALUE, 3 << 20, true),
+                                new OffloadSpec(OffloadSpec.Place.DISK, Optional.of(Path.of("/tmp/state")))),
                         new CommitSpec(2, Duration.ofMinutes(7), 5, 3, 9)),
                 new ParallelSpec(3, 2, 4, 2, true, 2, "interleaved-1f1b", "Et|(tt|)*2tL", true,
                         new OverlapSpec(16, OverlapSpec.Updates.EAGER, 2, List.of(2, 1, 3))),

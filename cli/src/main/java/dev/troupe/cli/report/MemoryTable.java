@@ -44,7 +44,15 @@ public final class MemoryTable {
                 .toList()).toList();
         return Columns.wrapped(sum + ":", terminal.lineColumns(), "") + "\n"
                 + Columns.fitted(HEADINGS, rows, terminal.tableColumns()) + "\n"
-                + Columns.wrapped(LEGEND + fragmentation(ranks), terminal.lineColumns(), "");
+                + Columns.wrapped(LEGEND + fragmentation(ranks) + offloaded(ranks), terminal.lineColumns(), "");
+    }
+
+    private static String offloaded(List<RankMemory> ranks) {
+        long bytes = ranks.stream().mapToLong(RankMemory::offloaded).sum();
+        return bytes == 0
+                ? ""
+                : " In files, not in memory: " + MemoryPlan.text(bytes)
+                        + " of optimizer state (offload.optimizer).";
     }
 
     /** Returns the fragmentation of the pools of activations, in which every tensor keeps its shape. */

@@ -5,6 +5,9 @@ import dev.troupe.engine.provider.Work;
 import dev.troupe.engine.provider.WorkCosts;
 import dev.troupe.model.LayerSpec;
 import dev.troupe.model.spec.LayerCosts;
+import dev.troupe.offload.StateStore;
+import dev.troupe.optimizer.Optimizer;
+import dev.troupe.parallel.Zero;
 import dev.troupe.partition.Partition;
 import dev.troupe.stage.Recompute;
 import dev.troupe.stage.ReplayGroups;
@@ -96,9 +99,28 @@ public final class EmulatedCosts implements WorkCosts {
     /** The costs of a plan; the ranks of a tensor-parallel group have a device each, and divide the operations. */
     public static EmulatedCosts of(EmulatedSpec spec, TrainingPlan plan) {
         EmulatedSpec group = new EmulatedSpec(spec.forward(), spec.backwardInput(), spec.backwardWeight(),
-                spec.recompute(), spec.update(), spec.deviceFlops() * plan.ranks().tensor(), spec.speed());
-        return new EmulatedCosts(group, plan.partition(), plan.stageSettings(),
+                spec.recompute(), spec.update(), spec.deviceFlops() * plan.ranks().tensor(),
+                spec.offloadBandwidth(), spec.speed());
+        EmulatedCosts costs = new EmulatedCosts(group, plan.partition(), plan.stageSettings(),
                 plan.training().plan().stagesThatReplay()::contains);
+        if (spec.offloadBandwidth() > 0) {
+            costs.offload(plan, spec.offloadBandwidth());
+        }
+        return costs;
+    }
+
+    /** Lets an update take at least the time in which stored moments of float32 are read and written. */
+    private void offload(TrainingPlan plan, double bytesPerSecond) {
+        if (!(plan.stageSettings().optimizer() instanceof Optimizer.Stored(Optimizer.OfElements rule, StateStore _))) {
+            return;
+        }
+        int parts = plan.ranks().tensor() * (plan.zero().includes(Zero.OPTIMIZER) ? plan.ranks().data() : 1);
+        for (int stage = 0; stage < plan.partition().stageCount(); stage++) {
+            double bytes = (double) plan.partition().parameterCount(stage) / parts * rule.moments().size()
+                    * Float.BYTES;
+            nanos.get(Work.UPDATE)[stage] = Math.max(nanos(stage, Work.UPDATE),
+                    Math.round(2 * bytes / bytesPerSecond * 1e9));
+        }
     }
 
     /** Returns the model's own costs on a device of 10^9 operations per second. */

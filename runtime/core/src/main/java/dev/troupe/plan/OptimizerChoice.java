@@ -1,8 +1,10 @@
 package dev.troupe.plan;
 
 import dev.troupe.config.RunSpec;
+import dev.troupe.config.spec.OffloadSpec;
 import dev.troupe.config.spec.update.OptimizerSpec;
 import dev.troupe.model.ModelSpec;
+import dev.troupe.offload.StateStore;
 import dev.troupe.optimizer.Optimizer;
 import dev.troupe.schedule.family.PipeDream2Bw;
 import dev.troupe.schedule.family.Schedules;
@@ -27,11 +29,24 @@ public final class OptimizerChoice {
                 yield new Optimizer.Muon(spec.momentum(), adamW);
             }
         };
+        if (run.training().memory().offload().optimizer() == OffloadSpec.Place.DISK) {
+            return stored(spec, rule);
+        }
         if (!spec.errorFeedback()) {
             return rule;
         }
         requireDelayOfOne(run.parallel().schedule());
         return new Optimizer.ErrorFeedback(rule);
+    }
+
+    private static Optimizer stored(OptimizerSpec spec, Optimizer rule) {
+        if (rule instanceof Optimizer.OfElements each && !spec.errorFeedback() && !each.moments().isEmpty()) {
+            return new Optimizer.Stored(each, StateStore.NOTHING);
+        }
+        throw new UsageException(
+                "offload.optimizer = disk needs adamw, or sgd with momentum, without error feedback, but"
+                        + " found " + spec.kind().word() + (spec.errorFeedback() ? " with error feedback" : "")
+                        + ": set it to none, or change training.optimizer");
     }
 
     private static void requireDelayOfOne(String schedule) {

@@ -4,6 +4,7 @@ import dev.troupe.batch.Batches;
 import dev.troupe.batch.ValidationBatches;
 import dev.troupe.engine.check.CheckedEngine;
 import dev.troupe.engine.provider.WorkClock;
+import dev.troupe.offload.StateStore;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.plan.checkpoint.CheckpointStore;
 import dev.troupe.rank.bits.GradientDump;
@@ -34,8 +35,10 @@ public record NodeContext(TrainingPlan plan, Links links, Devices devices, Start
      *
      * @param engines opens the engine of a rank, by its number
      * @param clocks supplies the work clock of a rank's engine
+     * @param stores supplies the store of a rank's state, by its number
      */
-    public record Devices(IntFunction<CheckedEngine> engines, Supplier<WorkClock> clocks) {
+    public record Devices(IntFunction<CheckedEngine> engines, Supplier<WorkClock> clocks,
+            IntFunction<StateStore> stores) {
     }
 
     /**
@@ -67,7 +70,9 @@ public record NodeContext(TrainingPlan plan, Links links, Devices devices, Start
 
     /** Returns a context for ranks that warm up, without access to other ranks, or to state and files of the run. */
     NodeContext forWarmUp(Transport alone, RankGroups aloneIn, Snapshots kept) {
-        return new NodeContext(plan, new Links(alone, aloneIn), devices, new Start(RankResources.NOTHING, false, 0),
+        Devices withoutStore = new Devices(devices.engines(), devices.clocks(), _ -> StateStore.NOTHING);
+        return new NodeContext(plan, new Links(alone, aloneIn), withoutStore,
+                new Start(RankResources.NOTHING, false, 0),
                 data,
                 new Recovery(Optional.of(kept), new CopyRoutes(), false), checkpoints, Optional.empty(), new Pauses(),
                 FaultInjector.NONE);

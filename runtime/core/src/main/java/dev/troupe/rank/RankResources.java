@@ -6,6 +6,7 @@ import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import dev.troupe.engine.check.CheckedEngine;
 import dev.troupe.engine.provider.WorkClock;
+import dev.troupe.offload.StateStore;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.plan.checkpoint.CheckpointException;
 import dev.troupe.plan.step.StageOps;
@@ -24,6 +25,7 @@ import dev.troupe.rank.group.RankCollectives;
 import dev.troupe.rank.pulse.Pulse;
 import dev.troupe.rank.trace.RankTrace;
 import dev.troupe.stage.Stage;
+import dev.troupe.stage.StageSettings;
 import dev.troupe.weights.TensorPart;
 import dev.troupe.weights.WeightSource;
 import java.lang.foreign.MemorySegment;
@@ -136,7 +138,7 @@ public final class RankResources {
     /** Builds a stage with the weights from which the run or this incarnation starts, and grants its first credits. */
     public StageWorker open(int index) {
         boolean isNew = stepsDone == node.start().firstStep();
-        Stage stage = Stage.create(engine, plan.partition(), index, plan.stageSettings(index),
+        Stage stage = Stage.create(engine, plan.partition(), index, settings(index),
                 collectives.tensorShare(), collectives.dataShare(), isNew ? node.start().weights() : this::readFrozen);
         bits.watch(stage);
         boundaries.add(stage);
@@ -148,6 +150,11 @@ public final class RankResources {
         StageOps ops = new StageOps(stage, engine, clock, plan, tensors, watch);
         ops.grantFirstCredits();
         return new StageWorker(stage, engine, ops, hook, trace, bits, collectives.thread(), plan.endOfUpdate());
+    }
+
+    private StageSettings settings(int stage) {
+        return plan.stageSettings(stage)
+                .storing(engine.holdsValues() ? node.devices().stores().apply(rank()) : StateStore.NOTHING);
     }
 
     /** Reads only the frozen weights; snapshots do not contain them. */

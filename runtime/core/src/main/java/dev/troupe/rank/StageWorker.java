@@ -98,8 +98,8 @@ public final class StageWorker {
     static List<TensorPart> parts(Engine engine, List<StateTensor> tensors) {
         return tensors.stream().filter(named -> !named.copy())
                 .map(named -> new TensorPart(
-                        new NamedTensor(named.name(), named.tensor().shape(), named.tensor().dataType(),
-                                target -> engine.copyToHost(named.tensor(), 0, target)),
+                        new NamedTensor(named.name(), named.values().shape(), named.values().dataType(),
+                                target -> named.values().copyToHost(engine, target)),
                         named.slice()))
                 .toList();
     }

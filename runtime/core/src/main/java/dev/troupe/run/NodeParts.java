@@ -6,6 +6,7 @@ import dev.troupe.rank.bits.GradientDump;
 import dev.troupe.rank.fault.FaultInjector;
 import dev.troupe.rank.fault.FaultyTransport;
 import dev.troupe.rank.group.NodeGroups;
+import dev.troupe.rank.offload.StateFiles;
 import dev.troupe.rank.snapshot.CopyRoutes;
 import dev.troupe.rank.snapshot.Snapshots;
 import dev.troupe.rank.trace.Pauses;
@@ -15,6 +16,8 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.IntPredicate;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The shared objects of the ranks of a process, apart from their transport.
@@ -25,6 +28,7 @@ import java.util.function.IntPredicate;
  */
 public record NodeParts(NodeGroups groups, Optional<Snapshots> snapshots, CopyRoutes copies,
         Pauses pauses) implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(NodeParts.class);
     /** The wait for a rank of a group, in transport timeouts: the rank may still compute. */
     private static final int GROUP_PATIENCE = 10;
 
@@ -46,7 +50,9 @@ public record NodeParts(NodeGroups groups, Optional<Snapshots> snapshots, CopyRo
     public NodeContext context(PreparedRun run, Path directory, Transport transport, Optional<GradientDump> gradients,
             FaultInjector faults) {
         return new NodeContext(run.plan(), new NodeContext.Links(transport, groups),
-                new NodeContext.Devices(run.engine()::open, run.engine()::clock),
+                new NodeContext.Devices(run.engine()::open, run.engine()::clock,
+                        rank -> new StateFiles(run.spec().training().memory().offload().directory(directory), rank,
+                                LOG::warn)),
                 new NodeContext.Start(run.start().weights(), run.start().resumed(), run.stepsDone()),
                 new NodeContext.Data(run.batches(), run.validation()),
                 new NodeContext.Recovery(snapshots, copies, run.warmsUp()), CoordinatorOf.checkpoints(run, directory),

@@ -4,12 +4,16 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import dev.troupe.config.RunSpecReader;
+import dev.troupe.config.group.ParallelLayout;
 import dev.troupe.config.spec.EmulatedSpec;
 import dev.troupe.engine.provider.Work;
 import dev.troupe.layer.DropoutSettings;
 import dev.troupe.model.gpt2.Gpt2;
+import dev.troupe.offload.StateStore;
 import dev.troupe.optimizer.Optimizer;
+import dev.troupe.parallel.Zero;
 import dev.troupe.partition.Partition;
+import dev.troupe.schedule.family.Schedules;
 import dev.troupe.stage.Recompute;
 import dev.troupe.stage.Replay;
 import dev.troupe.stage.StageSettings;
@@ -83,6 +87,31 @@ class EmulatedCostsTest {
                     ahead.nanos(0, Work.RECOMPUTE) + ahead.nanos(0, Work.BACKWARD));
             assertEquals(inside.nanos(1, Work.BACKWARD_INPUT), ahead.nanos(1, Work.BACKWARD_INPUT));
         }
+    }
+
+    /** Both moments of float32 of each weight are read and written, if that takes longer than the update. */
+    @Test
+    void shouldReadAndWriteStoredMoments() {
+        StageSettings stored = new StageSettings(2, 3, 4,
+                new Optimizer.Stored(new Optimizer.AdamW(0.9, 0.95, 1e-8, 0), StateStore.NOTHING));
+        for (Zero zero : List.of(Zero.NONE, Zero.OPTIMIZER)) {
+            TrainingPlan plan = TrainingPlan.of(PARTITION.model(), stored, "uniform", Schedules.named("1f1b"),
+                    new ParallelLayout(2, 2, 1), false, zero, 1, 1, 2);
+            long parts = zero == Zero.NONE ? 1 : 2;
+            for (int stage = 0; stage < 2; stage++) {
+                long nanos = 2 * 2 * 4 * plan.partition().parameterCount(stage) / parts;
+                assertEquals(nanos, update(plan, stage, "offload-bandwidth=1e9"));
+                assertEquals(2 * nanos, update(plan, stage, "offload-bandwidth=5e8", "update=100ns"));
+                assertEquals(1_000_000, update(plan, stage, "offload-bandwidth=1e9", "update=1ms"));
+                assertEquals(0, update(plan, stage));
+            }
+        }
+    }
+
+    private static long update(TrainingPlan plan, int stage, String... settings) {
+        List<String> keys = Arrays.stream(settings).map(setting -> "engine.emulated." + setting).toList();
+        return EmulatedCosts.of(RunSpecReader.read(Optional.empty(), keys).engine().emulated(), plan).nanos(stage,
+                Work.UPDATE);
     }
 
     @Test

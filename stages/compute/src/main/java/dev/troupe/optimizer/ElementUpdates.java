@@ -11,6 +11,7 @@ import dev.troupe.shard.Moments;
 import dev.troupe.shard.StageBuffers;
 import dev.troupe.shard.StateTensor;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -21,6 +22,8 @@ final class ElementUpdates {
     private final Engine engine;
     private final StageBuffers buffers;
     private final Optimizer.OfElements rule;
+    /** Null if moments are in the memory of the engine. */
+    private final StoredMoments stored;
     /** By run, in the order of {@link Optimizer.OfElements#moments}. */
     private final List<List<Moments>> moments;
     /** By the sum of gradients that an update uses. */
@@ -38,45 +41,67 @@ final class ElementUpdates {
      * Allocates the moments of some runs.
      *
      * @param writesOperands whether products read the updated weights next, so that an update writes their operands
+     * @param inStore the moments, if they are not in the memory of the engine
      */
     ElementUpdates(Engine engine, StageBuffers buffers, Optimizer.OfElements rule, List<Run> runs,
-            boolean writesOperands) {
+            boolean writesOperands, Optional<StoredMoments> inStore) {
         this.engine = engine;
         this.buffers = buffers;
         this.rule = rule;
-        this.moments = runs.stream()
+        this.stored = inStore.orElse(null);
+        this.moments = inStore.map(StoredMoments::ofRuns).orElseGet(() -> runs.stream()
                 .map(run -> Stream.generate(() -> buffers.allocateMoments(run)).limit(rule.moments().size()).toList())
-                .toList();
-        this.parts = buffers.gradientSums().stream().map(gradients -> IntStream.range(0, runs.size())
-                .mapToObj(index -> part(runs.get(index), gradients, moments.get(index), writesOperands)).toList())
+                .toList());
+        List<Run> updated = inStore.map(StoredMoments::chunks).orElse(runs);
+        List<List<Tensor>> tensors = inStore.map(StoredMoments::staged).orElseGet(
+                () -> moments.stream().map(ofRun -> ofRun.stream().map(Moments::tensor).toList()).toList());
+        this.parts = buffers.gradientSums().stream().map(gradients -> IntStream.range(0, updated.size())
+                .mapToObj(index -> part(updated.get(index), gradients, tensors.get(index), writesOperands)).toList())
                 .toList();
     }
 
-    private Part part(Run run, FlatBuffer gradients, List<Moments> ofRun, boolean writesOperands) {
-        return new Part(run.decays(), buffers.weights().part(run.piece()), gradients.part(run.piece()),
-                ofRun.stream().map(Moments::tensor).toList(),
+    private Part part(Run run, FlatBuffer gradients, List<Tensor> ofRun, boolean writesOperands) {
+        return new Part(run.decays(), buffers.weights().part(run.piece()), gradients.part(run.piece()), ofRun,
                 writesOperands ? buffers.operands(run).orElse(null) : null);
     }
 
     /** Updates the weights by the gradients in use, which are zero afterwards. */
     void step(double learningRate, double gradientScale, long updateNumber) {
-        for (Part part : parts.get(buffers.sumIndex())) {
-            switch (rule) {
-                case Optimizer.AdamW(double beta1, double beta2, double epsilon, double weightDecay) ->
-                    engine.adamW(part.weights, part.gradients, part.moments.get(0), part.moments.get(1),
-                            new AdamW(learningRate, beta1, beta2, epsilon, part.decays ? weightDecay : 0, updateNumber,
-                                    gradientScale),
-                            part.operands);
-                case Optimizer.Sgd(double weightDecay, double momentum, boolean nesterov) -> {
-                    double decay = part.decays ? weightDecay : 0;
-                    if (momentum > 0) {
-                        engine.sgdMomentum(part.weights, part.gradients, part.moments.getFirst(),
-                                new Momentum(learningRate, momentum, nesterov, decay, gradientScale), part.operands);
-                    } else {
-                        engine.sgd(part.weights, part.gradients, learningRate, decay, gradientScale, part.operands);
-                    }
+        List<Part> all = parts.get(buffers.sumIndex());
+        for (int index = 0; index < all.size(); index++) {
+            if (stored == null) {
+                update(all.get(index), learningRate, gradientScale, updateNumber);
+            } else {
+                stored.beginUpdate(index);
+                update(all.get(index), learningRate, gradientScale, updateNumber);
+                stored.endUpdate(index);
+            }
+        }
+    }
+
+    private void update(Part part, double learningRate, double gradientScale, long updateNumber) {
+        switch (rule) {
+            case Optimizer.AdamW(double beta1, double beta2, double epsilon, double weightDecay) ->
+                engine.adamW(part.weights, part.gradients, part.moments.get(0), part.moments.get(1),
+                        new AdamW(learningRate, beta1, beta2, epsilon, part.decays ? weightDecay : 0, updateNumber,
+                                gradientScale),
+                        part.operands);
+            case Optimizer.Sgd(double weightDecay, double momentum, boolean nesterov) -> {
+                double decay = part.decays ? weightDecay : 0;
+                if (momentum > 0) {
+                    engine.sgdMomentum(part.weights, part.gradients, part.moments.getFirst(),
+                            new Momentum(learningRate, momentum, nesterov, decay, gradientScale), part.operands);
+                } else {
+                    engine.sgd(part.weights, part.gradients, learningRate, decay, gradientScale, part.operands);
                 }
             }
+        }
+    }
+
+    /** Closes the room in the store, if there is one. */
+    void close() {
+        if (stored != null) {
+            stored.close();
         }
     }
 

@@ -1,6 +1,7 @@
 package dev.troupe.optimizer;
 
 import dev.troupe.model.spec.ParameterSpec;
+import dev.troupe.offload.StateStore;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -102,6 +103,18 @@ public sealed interface Optimizer {
         @Override
         public List<String> moments(ParameterSpec parameter) {
             return parameter.isHiddenMatrix() ? List.of(MOMENTUM) : others.moments(parameter);
+        }
+    }
+
+    /**
+     * A rule with state in a store outside the memory of the engine.
+     *
+     * @param store of the rank; {@link StateStore#NOTHING} in a plan
+     */
+    record Stored(OfElements rule, StateStore store) implements Optimizer {
+        @Override
+        public List<String> moments(ParameterSpec parameter) {
+            return rule.moments(parameter);
         }
     }
 

@@ -3,13 +3,16 @@ package dev.troupe.optimizer;
 import dev.troupe.engine.Engine;
 import dev.troupe.layer.Parameter;
 import dev.troupe.layer.TensorPool;
+import dev.troupe.offload.StateStore;
+import dev.troupe.parallel.DataShare;
+import dev.troupe.shard.BufferLayout.Run;
 import dev.troupe.shard.StageBuffers;
 import dev.troupe.shard.StateTensor;
 import java.util.List;
 import java.util.Optional;
 
 /** The optimizer of a stage with its state. */
-public final class OptimizerState {
+public final class OptimizerState implements AutoCloseable {
     private final StageBuffers buffers;
     private final BiasUpdates biases;
     private final ElementUpdates elements;
@@ -22,11 +25,12 @@ public final class OptimizerState {
      * Allocates the optimizer's state.
      *
      * @param pool for temporary tensors of an update
+     * @param data the rank's thread for reading and writing a store
      * @param biases updated before all other parameters, with gradients of zero afterwards
      * @throws IllegalArgumentException if the optimizer needs whole matrices and the stage has parts of them, or if error
      *     feedback is on and gradients are not one update old
      */
-    public OptimizerState(Engine engine, StageBuffers buffers, Optimizer optimizer, TensorPool pool,
+    public OptimizerState(Engine engine, StageBuffers buffers, Optimizer optimizer, TensorPool pool, DataShare data,
             BiasUpdates biases) {
         this.buffers = buffers;
         this.biases = biases;
@@ -34,12 +38,21 @@ public final class OptimizerState {
         switch (rule) {
             case Optimizer.OfElements each -> {
                 writesOperands = rule == optimizer;
-                elements = new ElementUpdates(engine, buffers, each, buffers.runs(false), writesOperands);
+                elements = new ElementUpdates(engine, buffers, each, buffers.runs(false), writesOperands,
+                        Optional.empty());
+                matrices = Optional.empty();
+            }
+            case Optimizer.Stored(Optimizer.OfElements each, StateStore store) -> {
+                writesOperands = true;
+                List<Run> runs = buffers.runs(false);
+                elements = new ElementUpdates(engine, buffers, each, runs, writesOperands, Optional.of(
+                        new StoredMoments(engine, buffers, data.aside(), store, runs, each.moments().size())));
                 matrices = Optional.empty();
             }
             case Optimizer.Muon muon -> {
                 writesOperands = false;
-                elements = new ElementUpdates(engine, buffers, muon.others(), buffers.runs(true), false);
+                elements = new ElementUpdates(engine, buffers, muon.others(), buffers.runs(true), false,
+                        Optional.empty());
                 matrices = Optional.of(new MatrixUpdates(engine, buffers, muon, pool));
             }
             case Optimizer.ErrorFeedback _ -> throw new IllegalStateException("an update's error is fed back once");
@@ -59,6 +72,12 @@ public final class OptimizerState {
         if (!writesOperands) {
             buffers.weightsUpdated();
         }
+    }
+
+    /** Closes the room of state in a store; tensors are closed with the buffers. */
+    @Override
+    public void close() {
+        elements.close();
     }
 
     /** Appends this rank's part of the moments of a parameter under their names. */

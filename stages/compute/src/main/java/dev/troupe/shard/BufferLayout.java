@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Predicate;
+import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
 /**
@@ -64,6 +65,22 @@ public final class BufferLayout {
 
     /** A range with one update rule. */
     public record Run(boolean decays, Piece piece) {
+        public long elementCount() {
+            return piece.count;
+        }
+
+        /**
+         * Returns the same elements as a sequence of smaller runs.
+         *
+         * @param most elements of one, a multiple of {@link #ALIGNMENT}
+         */
+        public List<Run> cut(long most) {
+            return LongStream.iterate(0, first -> first < piece.count, first -> first + most)
+                    .mapToObj(first -> new Run(decays, new Piece(piece.first + first, piece.inShare + first,
+                            Math.min(most, piece.count - first))))
+                    .toList();
+        }
+
         boolean holds(Piece part) {
             return part.first >= piece.first && part.first < piece.first + piece.count;
         }

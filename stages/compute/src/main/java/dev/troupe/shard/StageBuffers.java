@@ -6,6 +6,7 @@ import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import dev.troupe.layer.Parameter;
 import dev.troupe.layer.TensorPool;
+import dev.troupe.offload.StateRegion;
 import dev.troupe.parallel.DataShare;
 import dev.troupe.parallel.TensorGroup;
 import dev.troupe.parallel.Zero;
@@ -224,24 +225,23 @@ public final class StageBuffers implements AutoCloseable {
         return frozen.weightBytes() + versions.bytes() + workingWeightBytes;
     }
 
-    /**
-     * Returns the bytes of all gradients, including a second use and the layer that computes; only for a stage that trains.
-     */
+    /** Returns the bytes of all gradients of a stage that trains, with a second use and the layer that computes. */
     public long gradientBytes() {
         return sums.stream().mapToLong(GradientSum::bytes).sum() + workingGradientBytes;
     }
 
     /** Returns a buffer for a moment of each weight of a run, filled with zeros. */
     public Moments allocateMoments(BufferLayout.Run run) {
-        return new Moments(engine, layout, data, run,
-                own(engine.parameterType(), Shape.row(run.piece().count())));
+        return Moments.in(engine, layout, data, run, own(engine.parameterType(), Shape.row(run.elementCount())));
+    }
+
+    /** Returns a moment of each weight of a run in a store, from a byte on. */
+    public Moments storedMoments(BufferLayout.Run run, StateRegion region, long firstByte) {
+        return Moments.in(engine, layout, data, run, region, firstByte);
     }
 
     private FlatBuffer allocate(Extent extent) {
-        long count = switch (extent) {
-            case ALL, SHARE_IN_PLACE -> layout.elementCount();
-            case SHARE -> layout.shareElementCount();
-        };
+        long count = extent == Extent.SHARE ? layout.shareElementCount() : layout.elementCount();
         return new FlatBuffer(engine, own(engine.parameterType(), Shape.row(count)), extent);
     }
 
@@ -303,9 +303,7 @@ public final class StageBuffers implements AutoCloseable {
         return sum().secondUse() != null;
     }
 
-    /**
-     * Returns the operands of products of a run's weights; empty if those are the weights, or if ranks exchange them first.
-     */
+    /** Returns the operands of products of a run's weights; empty if they are the weights, or if ranks exchange these. */
     public Optional<Tensor> operands(BufferLayout.Run run) {
         return exchangedWeights.isEmpty() ? versions.newest().operands(run.piece()) : Optional.empty();
     }

@@ -2,6 +2,7 @@ package dev.troupe.shard;
 
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
+import dev.troupe.offload.StateValues;
 import dev.troupe.parallel.TensorSlice;
 import dev.troupe.weights.WeightSource;
 import java.lang.foreign.Arena;
@@ -15,14 +16,31 @@ import java.util.regex.Pattern;
  *
  * @param name the published name. For the optimizer's state it follows {@code optimizer.} and the name of a moment, such as
  *     {@code exp_avg.}; for older weights it follows {@link #before}
- * @param tensor the live tensor, not a copy
+ * @param values the live values, not a copy
  * @param copy whether another rank writes the same bits under the same name: for a tied token table the stage of the
  *     embedding, for tensors that a group does not divide its first rank
  */
-public record StateTensor(String name, Tensor tensor, TensorSlice slice, boolean copy) {
+public record StateTensor(String name, StateValues values, TensorSlice slice, boolean copy) {
     private static final Pattern OLDER = Pattern.compile("before(?:-\\d+)?\\.(.+)");
 
     private static final Pattern MOMENT = Pattern.compile("optimizer\\.([^.]+)\\.(.+)");
+
+    /** Creates a tensor of state in the memory of the engine. */
+    public StateTensor(String name, Tensor tensor, TensorSlice slice, boolean copy) {
+        this(name, new StateValues.InEngine(tensor), slice, copy);
+    }
+
+    /**
+     * Returns the live tensor.
+     *
+     * @throws IllegalStateException if the values are in a store
+     */
+    public Tensor tensor() {
+        return switch (values) {
+            case StateValues.InEngine(Tensor tensor) -> tensor;
+            case StateValues.InStore _ -> throw new IllegalStateException(name + " is in a store");
+        };
+    }
 
     /** The state of an optimizer for a parameter. */
     public record Moment(String name, String parameter) {
@@ -56,23 +74,23 @@ public record StateTensor(String name, Tensor tensor, TensorSlice slice, boolean
 
     /** Fills the tensor from a source that has only this slice. */
     public void loadOwn(Engine engine, WeightSource source) {
-        load(engine, source, TensorSlice.whole(tensor.shape()));
+        load(engine, source, TensorSlice.whole(values.shape()));
     }
 
     private void load(Engine engine, WeightSource source, TensorSlice part) {
         if (!engine.holdsValues()) {
             return; // its tensors hold no values
         }
-        int elementBytes = tensor.dataType().elementBytes();
+        int elementBytes = values.dataType().elementBytes();
         try (Arena arena = Arena.ofConfined()) {
-            MemorySegment values = arena.allocate(part.whole().elementCount() * elementBytes, elementBytes);
-            source.read(name, part.whole(), tensor.dataType(), values);
+            MemorySegment read = arena.allocate(part.whole().elementCount() * elementBytes, elementBytes);
+            source.read(name, part.whole(), values.dataType(), read);
             if (!part.isWhole()) {
-                MemorySegment whole = values;
-                values = arena.allocate(tensor.byteCount(), elementBytes);
-                part.cut(whole, values, elementBytes);
+                MemorySegment whole = read;
+                read = arena.allocate(values.byteCount(), elementBytes);
+                part.cut(whole, read, elementBytes);
             }
-            engine.copyFromHost(values, tensor, 0);
+            values.fromHost(engine, read);
         }
     }
 }

@@ -77,7 +77,7 @@ public final class Stage implements AutoCloseable {
         this.buffers = new StageBuffers(engine, stack.used(), true, data, group, pool, settings.overlap(),
                 settings.addsInTree() ? settings.microbatchesPerStep() / data.group().size() : 0);
         buffers.load(stack.parameters(), source);
-        this.optimizer = new OptimizerState(engine, buffers, settings.optimizer(), pool, biasUpdates(model));
+        this.optimizer = new OptimizerState(engine, buffers, settings.optimizer(), pool, data, biasUpdates(model));
         this.state = new StageState(engine, stack, buffers, optimizer, group);
         LoadCarrier loads = new LoadCarrier(context, model.balance(),
                 (int) layers.of(model).stream().filter(LayerSpec::hasExperts).count());
@@ -373,6 +373,7 @@ public final class Stage implements AutoCloseable {
     public void close() {
         measures.close();
         pool.close();
+        optimizer.close();
         buffers.close();
         border.close();
     }

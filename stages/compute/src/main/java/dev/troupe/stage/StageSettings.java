@@ -4,6 +4,7 @@ import dev.troupe.layer.DropoutKey;
 import dev.troupe.layer.DropoutSettings;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.spec.Axis;
+import dev.troupe.offload.StateStore;
 import dev.troupe.optimizer.Optimizer;
 import dev.troupe.parallel.TensorShare;
 import dev.troupe.partition.TensorSharing;
@@ -71,6 +72,15 @@ public record StageSettings(int microbatchSize, int sequenceLength, int microbat
     /** Returns whether one tree adds the gradients of all microbatches. */
     public boolean addsInTree() {
         return gradientOrder == GradientOrder.TREE;
+    }
+
+    /** Returns the same with state in another store, if it is in a store. */
+    public StageSettings storing(StateStore store) {
+        return optimizer instanceof Optimizer.Stored(Optimizer.OfElements rule, StateStore _)
+                ? new StageSettings(microbatchSize, sequenceLength, microbatchesPerStep,
+                        new Optimizer.Stored(rule, store), recompute, dropout, separatesDocuments, overlap, replay,
+                        gradientOrder)
+                : this;
     }
 
     /** Refuses a stage with a longer sequence than the model's, or with a group that cannot share the model out. */

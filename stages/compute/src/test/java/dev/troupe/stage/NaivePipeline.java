@@ -6,6 +6,7 @@ import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
 import dev.troupe.engine.reference.ReferenceEngine;
 import dev.troupe.layer.DropoutSettings;
+import dev.troupe.offload.StateValues;
 import dev.troupe.parallel.DataShare;
 import dev.troupe.parallel.TensorGroup;
 import dev.troupe.parallel.TensorShare;
@@ -284,16 +285,16 @@ final class NaivePipeline implements Training, AutoCloseable {
     void forEach(Function<Stage, List<StateTensor>> tensors, BiConsumer<StateTensor, double[]> taker) {
         for (int index = 0; index < stages.size(); index++) {
             for (StateTensor named : tensors.apply(stages.get(index))) {
-                taker.accept(named, read(index, named.tensor()));
+                taker.accept(named, read(index, named.values()));
             }
         }
     }
 
-    private double[] read(int index, Tensor tensor) {
+    private double[] read(int index, StateValues tensor) {
         double[] values = new double[(int) tensor.shape().elementCount()];
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment bytes = arena.allocate(tensor.byteCount(), Double.BYTES);
-            engines.get(index).copyToHost(tensor, 0, bytes);
+            tensor.copyToHost(engines.get(index), bytes);
             for (int i = 0; i < values.length; i++) {
                 values[i] = tensor.dataType() == DataType.FLOAT32
                         ? bytes.getAtIndex(ValueLayout.JAVA_FLOAT, i)

@@ -128,6 +128,7 @@ public final class RunFile {
                 .put("gradients", rank.gradients()).put("optimizer", rank.optimizer())
                 .put("activations", rank.activations()).put("boundary", rank.boundary())
                 .put("snapshots", rank.snapshots()).put("copies", rank.copies())
-                .put("free", rank.pool().free().bytes()).put("largest_free", rank.pool().free().largestBytes());
+                .put("offloaded", rank.offloaded()).put("free", rank.pool().free().bytes())
+                .put("largest_free", rank.pool().free().largestBytes());
     }
 }

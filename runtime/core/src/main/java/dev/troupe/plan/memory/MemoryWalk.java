@@ -8,6 +8,7 @@ import dev.troupe.engine.TooManyElementsException;
 import dev.troupe.engine.provider.WorkClock;
 import dev.troupe.engine.structural.SizingEngine;
 import dev.troupe.layer.TensorPool;
+import dev.troupe.offload.StateRegion;
 import dev.troupe.parallel.DataShare;
 import dev.troupe.parallel.ExpertShare;
 import dev.troupe.parallel.TensorGroup;
@@ -78,6 +79,7 @@ final class MemoryWalk implements RankSide, StepWatch, AutoCloseable {
     private final Map<Edge, Queue<Tensor>> granted = new HashMap<>();
     private final Map<Action, Tensor> handedOver = new HashMap<>();
     private final Map<Edge, Queue<Tensor>> sent = new HashMap<>();
+    private long offloadedBytes;
     private long sentBytes;
     private long mostSentBytes;
     private Optional<String> fullestAt = Optional.empty();
@@ -106,7 +108,8 @@ final class MemoryWalk implements RankSide, StepWatch, AutoCloseable {
                 Runnable::run, experts);
         for (int stage : plan.stagesOf(rank)) {
             fitting(stage, "", () -> stages.put(stage,
-                    Stage.create(this.engine, plan.partition(), stage, plan.stageSettings(stage), share, data,
+                    Stage.create(this.engine, plan.partition(), stage, plan.stageSettings(stage).storing(this::count),
+                            share, data,
                             (name, shape, type, target) -> {
                                 throw new IllegalStateException("nothing is loaded if only sizes count");
                             })));
@@ -148,6 +151,12 @@ final class MemoryWalk implements RankSide, StepWatch, AutoCloseable {
         sent.forEach((edge, tensors) -> tensors.forEach(stages.get(plan.senderOf(edge)).boundary()::release));
         sent.clear();
         sentBytes = 0;
+    }
+
+    /** Opens no room in the store of a rank, and counts it. */
+    private StateRegion count(long byteCount) {
+        offloadedBytes += byteCount;
+        return StateRegion.NOTHING;
     }
 
     private void fitting(int stage, String doing, Runnable work) {
@@ -241,7 +250,7 @@ final class MemoryWalk implements RankSide, StepWatch, AutoCloseable {
                 .reduce(TensorPool.Free.NONE, TensorPool.Free::and);
         return new RankMemory(rank, weights, gradients, stateBytes - weights - gradients,
                 new RankMemory.Activations(engine.allocatedBytes() - stateBytes - boundary, free, fullestAt), boundary,
-                0, 0).keeping(keptBytes(), snapshots);
+                0, 0, offloadedBytes).keeping(keptBytes(), snapshots);
     }
 
     private static long bytes(Map<Edge, Queue<Tensor>> tensors) {

@@ -12,9 +12,10 @@ import java.util.Optional;
  *     ones, or all of a pass if the run recovers
  * @param snapshots in host memory, from which a rank restarts
  * @param copies of the snapshots, in the host memory of another machine
+ * @param offloaded state in files, which takes no memory
  */
 public record RankMemory(int rank, long weights, long gradients, long optimizer, Activations pool, long boundary,
-        long snapshots, long copies) {
+        long snapshots, long copies, long offloaded) {
     /**
      * The activations of a rank.
      *
@@ -45,21 +46,21 @@ public record RankMemory(int rank, long weights, long gradients, long optimizer,
      */
     RankMemory keeping(long keptBytes, int times) {
         return new RankMemory(rank, weights, gradients, optimizer, pool, boundary, times * keptBytes,
-                SnapshotSlots.COUNT * keptBytes);
+                SnapshotSlots.COUNT * keptBytes, offloaded);
     }
 
     /** Returns the memory of another rank with stages of the same sizes. */
     RankMemory as(int other) {
-        return new RankMemory(other, weights, gradients, optimizer, pool, boundary, snapshots, copies);
+        return new RankMemory(other, weights, gradients, optimizer, pool, boundary, snapshots, copies, offloaded);
     }
 
     /** Returns the part on the node that hosts the rank. */
     RankMemory atHome() {
-        return new RankMemory(rank, weights, gradients, optimizer, pool, boundary, snapshots, 0);
+        return new RankMemory(rank, weights, gradients, optimizer, pool, boundary, snapshots, 0, offloaded);
     }
 
     /** Returns the part on the node that holds the copies. */
     RankMemory elsewhere() {
-        return new RankMemory(rank, 0, 0, 0, Activations.NONE, 0, 0, copies);
+        return new RankMemory(rank, 0, 0, 0, Activations.NONE, 0, 0, copies, 0);
     }
 }

@@ -8,6 +8,7 @@ import dev.troupe.parallel.DataShare;
 import dev.troupe.parallel.ExpertShare;
 import dev.troupe.parallel.TensorGroup;
 import dev.troupe.parallel.TensorShare;
+import dev.troupe.parallel.Zero;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.protocol.Incarnation;
 import dev.troupe.rank.pulse.Pulse;
@@ -67,7 +68,7 @@ public final class RankCollectives {
         Reduction sum = sumOfGradients(plan);
         return data.map(
                 group -> new DataShare(new EngineGroup(group, engine, sum), plan.zero(), thread, expertShare(sum)))
-                .orElse(DataShare.ALL);
+                .orElseGet(() -> new DataShare(TensorGroup.ALONE, Zero.NONE, thread));
     }
 
     private ExpertShare expertShare(Reduction sum) {

@@ -78,7 +78,7 @@ final class OwnSnapshot implements Snapshot {
         List<Fence> copied = new ArrayList<>();
         for (StateTensor named : state) {
             if (!named.copy() || !isWritten(named, state)) {
-                copied.add(engine.toHost(named.tensor(), 0, slice(layout.regions().get(named.name())), updated));
+                copied.add(named.values().toHost(engine, slice(layout.regions().get(named.name())), updated));
             }
         }
         copied.forEach(Fence::await);

@@ -52,7 +52,7 @@ public final class Snapshots implements CopyStore, AutoCloseable {
     /** Returns the layout of the tensors of a stage, in their order; only names, shapes and types are used. */
     public static SnapshotLayout layoutOf(List<StateTensor> state) {
         SnapshotLayout.Builder tensors = new SnapshotLayout.Builder();
-        state.forEach(named -> tensors.add(named.name(), named.tensor().shape(), named.tensor().dataType()));
+        state.forEach(named -> tensors.add(named.name(), named.values().shape(), named.values().dataType()));
         return tensors.build();
     }
 

@@ -239,7 +239,7 @@ class MemoryPlanTest {
     void shouldRefuseMoreThanTheMemoryOfTheMachine() {
         MemoryPlan memory = new MemoryPlan(
                 List.of(new RankMemory(0, 1L << 30, 1L << 30, 2L << 30,
-                        new RankMemory.Activations(1L << 20, TensorPool.Free.NONE, Optional.empty()), 0, 0, 0)));
+                        new RankMemory.Activations(1L << 20, TensorPool.Free.NONE, Optional.empty()), 0, 0, 0, 0)));
         memory.requireRoom(memory.total());
         String refusal = assertThrows(UsageException.class, () -> memory.requireRoom(3L << 30)).getMessage();
         assertEquals("the run would take 4.00 GiB of memory (1.0 MiB of them for activations), but this machine has"

@@ -11,6 +11,7 @@ import dev.troupe.engine.provider.WorkClock;
 import dev.troupe.engine.reference.ReferenceEngine;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.gpt2.Gpt2;
+import dev.troupe.offload.StateStore;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.plan.checkpoint.CheckpointStore;
 import dev.troupe.rank.NodeContext;
@@ -51,7 +52,7 @@ public final class SmallRun implements AutoCloseable {
             CheckedEngine engine = open.get();
             engines.add(engine);
             return engine;
-        }, () -> clock);
+        }, () -> clock, _ -> StateStore.NOTHING);
         return new NodeContext(plan, new NodeContext.Links(transport, groups), devices,
                 new NodeContext.Start(weights, false, 0),
                 new NodeContext.Data(new Batches(corpus.tokens(), Order.SEQUENTIAL, 1, 4, 8), Optional.empty()),
