@@ -9,8 +9,10 @@ import java.util.List;
  *
  * @param hops the hop between any two ranks
  * @param decisionNanos time from the last gradient or norm of a step to the decision for which updates wait
+ * @param sharedBytes size of the gradient of a parameter that two stages share, which each sends to the other
  */
-public record Costs(List<StageCost> stages, Hops hops, long decisionNanos, Microbatches microbatches) {
+public record Costs(List<StageCost> stages, Hops hops, long decisionNanos, long sharedBytes,
+        Microbatches microbatches) {
 
     /** The hop between two ranks. */
     @FunctionalInterface
@@ -30,6 +32,11 @@ public record Costs(List<StageCost> stages, Hops hops, long decisionNanos, Micro
 
     public Costs {
         stages = List.copyOf(stages);
+    }
+
+    /** Creates costs with a shared gradient that takes no time but the latency of its hop. */
+    public Costs(List<StageCost> stages, Hops hops, long decisionNanos, Microbatches microbatches) {
+        this(stages, hops, decisionNanos, 0, microbatches);
     }
 
     /** Creates costs with equal microbatches. */

@@ -62,7 +62,7 @@ final class Inboxes {
         Hop hop = costs.hops().between(from, to);
         long bytes = switch (at % DIRECTIONS) {
             case GRADIENTS -> costs.stages().get(stage).outputBytes();
-            case SHARED -> 0; // the hop alone takes time
+            case SHARED -> costs.sharedBytes();
             default -> costs.stages().get(senders[at]).outputBytes();
         };
         inboxes[number] = new Inbox(hop.occupancyNanos(bytes), hop.latencyNanos(), creditsPerEdge);

@@ -9,7 +9,9 @@ import dev.troupe.schedule.PlanException;
 import dev.troupe.schedule.family.GPipe;
 import dev.troupe.schedule.family.OneForwardOneBackward;
 import dev.troupe.schedule.family.Schedules;
+import dev.troupe.schedule.lowering.AddSharedGradients;
 import dev.troupe.schedule.lowering.AddTransfers;
+import dev.troupe.schedule.lowering.LoweringPass;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -68,6 +70,18 @@ class SimulatorTest {
                 (from, to) -> from + to == 1 ? new Hop(5, 1e12) : Hop.FREE);
         Simulation simulation = Simulator.run(new GPipe().plan(3, 1, 1), costs);
         assertEquals("0F0 0-10, 0B0 225-270 | 1F0 15-65, 1B0 120-220 | 2F0 65-75, 2B0 75-120", times(simulation));
+    }
+
+    /** The embedding's B ends at 320, since its messages take 105 ns each; its 1,000 shared bytes take 1,005 ns more. */
+    @Test
+    void shouldSendASharedGradientByItsBytesUnlessOneRankHasBothEnds() {
+        List<LoweringPass> passes = List.of(new AddTransfers(),
+                new AddSharedGradients(AddSharedGradients.between(0, 1)));
+        Costs costs = new Costs(List.of(STAGE, STAGE), (_, _) -> new Hop(5, 1e9), 0, 1000, Costs.Microbatches.ALIKE);
+        assertEquals(1325, Simulator.run(LoweringPass.lower(Plan.fromCsv("two", Laps.LOOP, "0F0,0B0\n1F0,1B0\n"),
+                passes), costs).makespanNanos());
+        assertEquals(110, Simulator.run(LoweringPass.lower(Plan.fromCsv("one", Laps.LOOP, "0F0,1F0,1B0,0B0\n"),
+                passes), costs).makespanNanos());
     }
 
     @Test

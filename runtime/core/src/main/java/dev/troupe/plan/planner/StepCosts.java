@@ -72,7 +72,14 @@ final class StepCosts {
     Costs of(PlanChoice choice, Cut cut, TrainingPlan plan, List<StageCost> alone) {
         RankLinks links = RankLinks.of(choice.grid(), figures);
         return new Costs(shared(choice, cut, alone, links, stage -> plan.training().plan().rankOf(stage, 0)),
-                links::between, times.decisionNanos());
+                links::between, times.decisionNanos(), sharedBytes(cut.partition().model(), choice.grid()),
+                Costs.Microbatches.ALIKE);
+    }
+
+    /** Returns the bytes of the gradient of a table that the first and the last stage share; 0 if they share none. */
+    private long sharedBytes(ModelSpec model, PlanGrid grid) {
+        long elements = model.sharedInTraining().stream().mapToLong(shared -> shared.parameter().elementCount()).sum();
+        return elements / grid.tensor() * engine.parameterType().elementBytes(); // rounded down
     }
 
     /** Returns the least times of each layer, without groups; RECOMPUTE is the time of a replay. */

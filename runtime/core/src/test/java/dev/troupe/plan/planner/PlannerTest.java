@@ -17,6 +17,7 @@ import dev.troupe.plan.prepare.OpenedRun;
 import dev.troupe.plan.prepare.PlannedRun;
 import dev.troupe.plan.prepare.RunRequest;
 import dev.troupe.plan.prepare.SizedRun;
+import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.simulator.Hop;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -178,6 +179,22 @@ class PlannerTest {
                         + " " + best.choice());
                 assertEquals(2, best.choice().grid().ranks());
             }
+        }
+    }
+
+    /** A large table in common, and a slow link: one rank has both ends of it, whatever the bubble costs. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void shouldCountTheTableOfTiedEmbeddingsOnItsLink(boolean isTied) {
+        RunSpec wide = RunSpecReader.read(Optional.empty(), Stream.concat(SMALL.stream(), Stream.of("model.layers=4",
+                "model.vocabulary-size=4096", "model.tie-embeddings=" + isTied)).toList());
+        MachineFigures figures = new MachineFigures(FLOPS, 1, Hop.FREE, new Hop(1_000, 1e6), OptionalLong.empty());
+        try (OpenedRun opened = open(wide)) {
+            PricedPlan best = new Planner(opened, new PlanRequest(2, Long.MAX_VALUE, 8, false, 1), figures,
+                    StageTimes.ofOperations(FLOPS)).run().best().getFirst();
+            Plan plan = best.plan().training().plan();
+            assertEquals(isTied, plan.rankOf(0, 0) == plan.rankOf(plan.stageCount() - 1, 0),
+                    () -> best.choice() + " takes " + best.stepNanos());
         }
     }
 
