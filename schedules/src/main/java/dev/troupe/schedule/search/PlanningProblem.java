@@ -2,7 +2,9 @@ package dev.troupe.schedule.search;
 
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
+import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.simulator.Costs;
+import dev.troupe.schedule.simulator.Hop;
 import dev.troupe.schedule.simulator.Simulator;
 import dev.troupe.schedule.simulator.StageCost;
 import java.util.ArrayList;
@@ -16,17 +18,23 @@ import java.util.stream.IntStream;
  * @param units the parts of the model, in order
  * @param machines the machines, one or more for each rank of a plan
  * @param hops the way between any two machines, by their index
+ * @param sharedBytes size of the gradient of a parameter that the first and the last stage share; 0 if they share none
  */
-public record PlanningProblem(List<Unit> units, List<Machine> machines, Costs.Hops hops) {
+public record PlanningProblem(List<Unit> units, List<Machine> machines, Costs.Hops hops, long sharedBytes) {
     public PlanningProblem {
         units = List.copyOf(units);
         machines = List.copyOf(machines);
     }
 
+    /** Creates a problem of a model without a shared parameter. */
+    public PlanningProblem(List<Unit> units, List<Machine> machines, Costs.Hops hops) {
+        this(units, machines, hops, 0);
+    }
+
     /** Returns the same model on machines of the same speeds, each with other memory. */
     public PlanningProblem withMemory(long bytes) {
         return new PlanningProblem(units,
-                machines.stream().map(machine -> new Machine(machine.speed(), bytes)).toList(), hops);
+                machines.stream().map(machine -> new Machine(machine.speed(), bytes)).toList(), hops, sharedBytes);
     }
 
     /** Returns the costs of the stages and hops of a candidate. */
@@ -54,9 +62,23 @@ public record PlanningProblem(List<Unit> units, List<Machine> machines, Costs.Ho
         return units.subList(first, first + borders.sizes().get(stage));
     }
 
-    /** Returns the time of the step by simulation, without a limit on credits. */
+    /**
+     * Returns the time of the step by simulation, without a limit on credits. The gradient of a shared parameter travels
+     * after it, unless one rank has both stages.
+     */
     public long stepNanos(Candidate candidate) {
-        return Simulator.run(candidate.plan(), costs(candidate)).makespanNanos();
+        Costs costs = costs(candidate);
+        return Simulator.run(candidate.plan(), costs).makespanNanos() + sharedNanos(candidate.plan(), costs.hops());
+    }
+
+    private long sharedNanos(Plan plan, Costs.Hops between) {
+        int first = plan.rankOf(0, 0);
+        int last = plan.rankOf(plan.lastStage(), 0);
+        if (sharedBytes == 0 || first == last) {
+            return 0;
+        }
+        Hop hop = between.between(first, last);
+        return hop.occupancyNanos(sharedBytes) + hop.latencyNanos();
     }
 
     /** Returns the bytes that one microbatch keeps in a stage from its forward to its last backward. */

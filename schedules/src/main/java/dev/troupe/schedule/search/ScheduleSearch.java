@@ -80,7 +80,7 @@ public final class ScheduleSearch {
 
         /** Returns the least credits of an edge with which the step is as short as without a limit. */
         public int leastCredits(Costs costs) {
-            return ScheduleSearch.leastCredits(certificate.plan(), costs, stepNanos);
+            return ScheduleSearch.leastCredits(certificate.plan(), costs);
         }
     }
 
@@ -88,9 +88,9 @@ public final class ScheduleSearch {
      * Returns the least credits of an edge with which the step of a plan is as short as without a limit.
      *
      * @param plan with its messages
-     * @param stepNanos its step without a limit
      */
-    public static int leastCredits(Plan plan, Costs costs, long stepNanos) {
+    public static int leastCredits(Plan plan, Costs costs) {
+        long stepNanos = Simulator.run(plan, costs).makespanNanos();
         for (int credits = 1; credits < plan.microbatchCount(); credits++) {
             try {
                 if (Simulator.run(plan, costs, credits).makespanNanos() == stepNanos) {

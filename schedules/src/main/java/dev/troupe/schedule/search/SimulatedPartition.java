@@ -76,7 +76,8 @@ public final class SimulatedPartition {
         List<Borders> starts = new ArrayList<>();
         starts.add(Borders.uniform(problem.units().size(), start.plan().stageCount()));
         List<Machine> placed = start.machines().stream().map(problem.machines()::get).toList();
-        BalancedPartition.of(new PlanningProblem(problem.units(), placed, problem.hops()), start.plan())
+        BalancedPartition
+                .of(new PlanningProblem(problem.units(), placed, problem.hops(), problem.sharedBytes()), start.plan())
                 .ifPresent(starts::add);
         return starts;
     }

@@ -101,6 +101,20 @@ class ScheduleSearchTest {
         assertEquals(search.run().candidate(), search.run().candidate());
     }
 
+    /** A long way makes one stage a rank best, until a gradient of the first and the last stage has to travel too. */
+    @Test
+    void shouldPutBothEndsOfASharedParameterOnOneRankIfItsGradientIsLong() {
+        PlanningProblem far = units(4, 3, 24);
+        for (long bytes : new long[]{0, 1000}) {
+            PlanningProblem problem = new PlanningProblem(far.units(), far.machines(), (_, _) -> new Hop(3, 1e9),
+                    bytes);
+            Found found = new ScheduleSearch(problem, 4, 8, 50, 45).run();
+            Plan plan = found.candidate().plan();
+            assertEquals(bytes > 0, plan.rankOf(0, 0) == plan.rankOf(plan.lastStage(), 0), plan::name);
+            assertEquals(found.stepNanos(), problem.stepNanos(found.candidate()));
+        }
+    }
+
     @Test
     void shouldStayWithinMemoryAndTheSimulationForUnevenUnits() {
         Random drawn = new Random(8);

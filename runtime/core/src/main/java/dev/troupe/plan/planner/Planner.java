@@ -177,7 +177,8 @@ public final class Planner {
                 layer.backwardInputNanos(), layer.backwardWeightNanos(), layer.fullBackwardNanos(), bytes), 0, 1))
                 .toList();
         return new PlanningProblem(units, IntStream.range(0, grid.pipeline())
-                .mapToObj(place -> new Machine(links.speed(place), Long.MAX_VALUE)).toList(), links::between);
+                .mapToObj(place -> new Machine(links.speed(place), Long.MAX_VALUE)).toList(), links::between,
+                costs.sharedBytes(opened.model(), grid));
     }
 
     /**

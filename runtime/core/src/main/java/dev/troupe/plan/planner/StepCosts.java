@@ -77,7 +77,7 @@ final class StepCosts {
     }
 
     /** Returns the bytes of the gradient of a table that the first and the last stage share; 0 if they share none. */
-    private long sharedBytes(ModelSpec model, PlanGrid grid) {
+    long sharedBytes(ModelSpec model, PlanGrid grid) {
         long elements = model.sharedInTraining().stream().mapToLong(shared -> shared.parameter().elementCount()).sum();
         return elements / grid.tensor() * engine.parameterType().elementBytes(); // rounded down
     }

@@ -70,7 +70,7 @@ public record RowSearch(Planner planner, Rule rule, Path rows) {
             };
             write(Optional.of(found.plan().toCsv()));
             Plan lowered = new AddTransfers().apply(found.plan());
-            int credits = ScheduleSearch.leastCredits(lowered, problem.costs(found), problem.stepNanos(found));
+            int credits = ScheduleSearch.leastCredits(lowered, problem.costs(found));
             Optional<PricedPlan> priced = planner.priced(new PlanChoice(choice.grid(), rows.toString(),
                     found.plan().virtualStages(), 1,
                     LayoutByCosts.partition(start.plan().model(), found.borders()).layout(), choice.zero(),
