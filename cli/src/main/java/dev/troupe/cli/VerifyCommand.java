@@ -5,6 +5,7 @@ import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.cli.stop.StopRequests;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.spec.ParallelSpec;
+import dev.troupe.config.spec.update.ReplicasSpec;
 import dev.troupe.look.chaos.RunRecord;
 import dev.troupe.look.chaos.WeightComparison;
 import dev.troupe.plan.UsageException;
@@ -54,6 +55,7 @@ final class VerifyCommand implements Callable<Integer> {
             throw new UsageException("--tolerance must be at least 0, but found " + tolerance);
         }
         RunSpec spec = options.read().with(List.of());
+        requireOneModel(spec);
         RunSpec one = spec.onOneRank(Runtime.getRuntime().availableProcessors(), scheduleOnOneRank(spec.parallel()));
         Path directory = out == null ? RunDirectory.firstFree(Path.of("runs", "verify-" + spec.name())) : out;
         RunDirectory.requireFree(directory);
@@ -72,6 +74,16 @@ final class VerifyCommand implements Callable<Integer> {
             return reference.exitCode();
         }
         return compare(spec, asked.record(), reference.record());
+    }
+
+    /** Refuses replicas: no run on one rank has their losses. */
+    private static void requireOneModel(RunSpec spec) {
+        ReplicasSpec replicas = spec.training().update().replicas();
+        if (replicas.mode() != ReplicasSpec.Mode.NONE && spec.parallel().data() > 1) {
+            throw new UsageException("training.replicas.mode is " + replicas.mode().word() + ": its "
+                    + spec.parallel().data() + " replicas train models of their own, so that no run on one rank has its"
+                    + " losses (docs/replicas.md): set parallel.data to 1, or the mode to none");
+        }
     }
 
     /**

@@ -25,6 +25,7 @@ import dev.troupe.config.spec.UpdateSpec;
 import dev.troupe.config.spec.update.LearningRateSpec;
 import dev.troupe.config.spec.update.LossScaleSpec;
 import dev.troupe.config.spec.update.OptimizerSpec;
+import dev.troupe.config.spec.update.ReplicasSpec;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -57,7 +58,9 @@ class RunSpecReaderTest {
             "training.optimizer.kind=sgd", "training.optimizer.betas=[0.8, 0.999]", "training.optimizer.epsilon=1e-6",
             "training.optimizer.weight-decay=0.01",
             "training.optimizer.momentum=0.9", "training.optimizer.nesterov=true",
-            "training.optimizer.error-feedback=true",
+            "training.optimizer.error-feedback=true", "training.replicas.mode=diloco",
+            "training.replicas.inner-steps=1", "training.replicas.outer-learning-rate=1.5",
+            "training.replicas.outer-momentum=0.25",
             "training.learning-rate.schedule=constant",
             "training.learning-rate.peak=3e-4", "training.learning-rate.minimum=1e-5",
             "training.learning-rate.warmup-steps=1", "training.learning-rate.stable-steps=4",
@@ -95,7 +98,8 @@ class RunSpecReaderTest {
                         new UpdateSpec(LossScaleSpec.NONE, 1.0, UpdateSpec.GradientExchange.FLOAT32,
                                 new OptimizerSpec(OptimizerSpec.Kind.ADAMW, new OptimizerSpec.Betas(0.9, 0.95), 1e-8,
                                         0.1, 0, false, false),
-                                new LearningRateSpec(LearningRateSpec.Schedule.CONSTANT, 1e-3, 1e-4, 10, 270, 300)),
+                                new LearningRateSpec(LearningRateSpec.Schedule.CONSTANT, 1e-3, 1e-4, 10, 270, 300),
+                                new ReplicasSpec(ReplicasSpec.Mode.NONE, 50, 0.7, 0.9)),
                         new MemorySpec(0, MemorySpec.Recompute.NONE, new ReplaySpec(1, 0, Long.MAX_VALUE, false),
                                 new OffloadSpec(OffloadSpec.Place.NONE, Optional.empty())),
                         new CommitSpec(0, Duration.ofMinutes(30), 2, 50, 16)),
@@ -125,7 +129,8 @@ class RunSpecReaderTest {
                                 UpdateSpec.GradientExchange.BFLOAT16,
                                 new OptimizerSpec(OptimizerSpec.Kind.SGD, new OptimizerSpec.Betas(0.8, 0.999), 1e-6,
                                         0.01, 0.9, true, true),
-                                new LearningRateSpec(LearningRateSpec.Schedule.CONSTANT, 3e-4, 1e-5, 1, 4, 6)),
+                                new LearningRateSpec(LearningRateSpec.Schedule.CONSTANT, 3e-4, 1e-5, 1, 4, 6),
+                                new ReplicasSpec(ReplicasSpec.Mode.DILOCO, 1, 1.5, 0.25)),
                         new MemorySpec(2, MemorySpec.Recompute.FULL,
                                 new ReplaySpec(2, Integer.MAX_VALUE, 3 << 20, true),
                                 new OffloadSpec(OffloadSpec.Place.DISK, Optional.of(Path.of("/tmp/state")))),

@@ -4,25 +4,27 @@ import dev.troupe.config.problem.Word;
 import dev.troupe.config.spec.update.LearningRateSpec;
 import dev.troupe.config.spec.update.LossScaleSpec;
 import dev.troupe.config.spec.update.OptimizerSpec;
+import dev.troupe.config.spec.update.ReplicasSpec;
 import dev.troupe.config.value.Range;
 import dev.troupe.config.value.Values;
 import java.util.Objects;
 
-/** The settings of the update: loss scale, clipping, exchange of gradients, optimizer and learning rate. */
+/** The settings of the update: loss scale, clipping, exchange of gradients, optimizer, learning rate and replicas. */
 public record UpdateSpec(LossScaleSpec lossScale, double gradientClip, GradientExchange gradientExchange,
-        OptimizerSpec optimizer, LearningRateSpec learningRate) {
+        OptimizerSpec optimizer, LearningRateSpec learningRate, ReplicasSpec replicas) {
 
     public UpdateSpec {
         Objects.requireNonNull(lossScale, "lossScale");
         Objects.requireNonNull(gradientExchange, "gradientExchange");
         Objects.requireNonNull(optimizer, "optimizer");
         Objects.requireNonNull(learningRate, "learningRate");
+        Objects.requireNonNull(replicas, "replicas");
     }
 
     static UpdateSpec read(Values values, int steps, TrainingSpec.Precision precision) {
         return new UpdateSpec(LossScaleSpec.read(values),
                 values.decimal("training.gradient-clip", Range.NOT_NEGATIVE), gradientExchange(values, precision),
-                OptimizerSpec.read(values), LearningRateSpec.read(values, steps));
+                OptimizerSpec.read(values), LearningRateSpec.read(values, steps), ReplicasSpec.read(values, steps));
     }
 
     private static GradientExchange gradientExchange(Values values, TrainingSpec.Precision precision) {

@@ -1,8 +1,10 @@
 package dev.troupe.plan;
 
 import dev.troupe.config.RunSpec;
+import dev.troupe.config.spec.InvariantSpec;
 import dev.troupe.config.spec.OffloadSpec;
 import dev.troupe.config.spec.update.OptimizerSpec;
+import dev.troupe.config.spec.update.ReplicasSpec;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.offload.StateStore;
 import dev.troupe.optimizer.Optimizer;
@@ -29,14 +31,57 @@ public final class OptimizerChoice {
                 yield new Optimizer.Muon(spec.momentum(), adamW);
             }
         };
+        ReplicasSpec replicas = run.training().update().replicas();
+        boolean areReplicas = replicas.mode() != ReplicasSpec.Mode.NONE;
+        if (areReplicas) {
+            requireWholeReplicas(run);
+        }
         if (run.training().memory().offload().optimizer() == OffloadSpec.Place.DISK) {
             return stored(spec, rule);
         }
-        if (!spec.errorFeedback()) {
+        if (spec.errorFeedback()) {
+            requireDelayOfOne(run.parallel().schedule());
+            return new Optimizer.ErrorFeedback(rule);
+        }
+        if (!areReplicas) {
             return rule;
         }
-        requireDelayOfOne(run.parallel().schedule());
-        return new Optimizer.ErrorFeedback(rule);
+        return new Optimizer.DiLoCo(rule, replicas.innerSteps(), replicas.outerLearningRate(),
+                replicas.outerMomentum());
+    }
+
+    /** Refuses settings under which a data-parallel rank has no model of its own, or no step of its own. */
+    private static void requireWholeReplicas(RunSpec run) {
+        String replicas = "training.replicas.mode = " + run.training().update().replicas().mode().word()
+                + " trains a whole model on each data-parallel rank, but ";
+        String instead = ", or set training.replicas.mode to none";
+        if (run.training().memory().zero() > 0 && run.parallel().data() > 1) {
+            throw new UsageException(replicas + "with training.zero = " + run.training().memory().zero()
+                    + " these ranks divide its state: set it to 0" + instead);
+        }
+        if (run.parallel().expert() > 1) {
+            throw new UsageException(replicas + "with parallel.expert = " + run.parallel().expert()
+                    + " these ranks divide its experts: set it to 1" + instead);
+        }
+        if (run.training().update().roundsGradients()) {
+            throw new UsageException(replicas
+                    + "training.gradient-exchange = bfloat16 rounds gradients, which replicas do not exchange: set it to"
+                    + " float32" + instead);
+        }
+        if (run.training().memory().offload().optimizer() == OffloadSpec.Place.DISK) {
+            throw new UsageException(
+                    replicas + "offload.optimizer = disk has no room for the outer state: set it to none"
+                            + instead);
+        }
+        if (run.invariant().data()) {
+            throw new UsageException(replicas + "with " + InvariantSpec.KEY
+                    + " = [data] the weights must not depend on the number of these ranks: leave it out" + instead);
+        }
+        if (Schedules.overlapsSteps(run.parallel().schedule())) {
+            throw new UsageException(replicas + "under parallel.schedule = " + run.parallel().schedule()
+                    + " the next step reads weights from before the outer step: take a schedule of one step after the"
+                    + " other, such as 1f1b" + instead);
+        }
     }
 
     private static Optimizer stored(OptimizerSpec spec, Optimizer rule) {

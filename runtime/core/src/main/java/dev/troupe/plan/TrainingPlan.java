@@ -5,6 +5,7 @@ import dev.troupe.engine.DataType;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.spec.Axis;
 import dev.troupe.model.spec.ParameterSpec;
+import dev.troupe.optimizer.Optimizer;
 import dev.troupe.parallel.Zero;
 import dev.troupe.partition.Partition;
 import dev.troupe.protocol.rank.RunPlan;
@@ -84,7 +85,16 @@ public record TrainingPlan(ParallelLayout ranks, boolean sharesSequence, Zero ze
 
     /** Returns the kind of action after which a stage has the updated weights, also if its rank updates only a share. */
     public Kind endOfUpdate() {
-        return ranks.data() > 1 && zero.includes(Zero.OPTIMIZER) ? Kind.UNSHARD : Kind.UPDATE;
+        return trainsReplicas() || ranks.data() > 1 && zero.includes(Zero.OPTIMIZER) ? Kind.UNSHARD : Kind.UPDATE;
+    }
+
+    /** Returns whether each data-parallel rank trains a replica of its own, with an outer step from time to time. */
+    public boolean trainsReplicas() {
+        return trainsReplicas(stageSettings);
+    }
+
+    private static boolean trainsReplicas(StageSettings settings) {
+        return settings.optimizer() instanceof Optimizer.DiLoCo;
     }
 
     /** Returns the settings of a stage, with the copies of weights and gradients that overlapping steps need. */
@@ -117,14 +127,16 @@ public record TrainingPlan(ParallelLayout ranks, boolean sharesSequence, Zero ze
     private static WholeStep wholeStep(ModelSpec model, ParallelLayout ranks, boolean sharesSequence, Zero zero,
             StageSettings settings) {
         boolean isShared = ranks.data() > 1;
-        boolean sumsAtTheEnd = isShared && !zero.includes(Zero.GRADIENTS); // else after each microbatch
+        // Else after each microbatch, or never: replicas keep their gradients, and exchange weights after an update.
+        boolean sumsAtTheEnd = isShared && !zero.includes(Zero.GRADIENTS) && !trainsReplicas(settings);
         boolean ofOwnShares = sharesSequence
                 || model.parameters().values().stream().filter(ParameterSpec::isTrained)
                         .anyMatch(ParameterSpec::isForOwnHeads);
         return new WholeStep(settings.replay().ahead() > 0, !model.sharedInTraining().isEmpty(),
                 isShared && zero.includes(Zero.WEIGHTS),
                 sumsAtTheEnd || ofOwnShares && ranks.tensor() > 1,
-                isShared && zero.includes(Zero.OPTIMIZER) && !zero.includes(Zero.WEIGHTS));
+                trainsReplicas(settings)
+                        || isShared && zero.includes(Zero.OPTIMIZER) && !zero.includes(Zero.WEIGHTS));
     }
 
     private static Partition partition(ModelSpec model, int stageCount, String layout) {

@@ -1,5 +1,7 @@
 package dev.troupe.protocol;
 
+import java.util.List;
+
 /**
  * The update of every rank's optimizer at the end of a step.
  *
@@ -8,9 +10,25 @@ package dev.troupe.protocol;
  * @param updateNumber the number of updates including this one, from 1
  * @param skipped whether the gradients overflowed and are dropped, so that the weights do not change
  * @param nextLossScale the factor of the loss for microbatches that read the weights after this update
+ * @param scalesOfReplicas the factor of each replica's gradients, if replicas have norms of their own; otherwise empty
  */
 public record WeightUpdate(long step, double learningRate, double gradientScale, long updateNumber, boolean skipped,
-        double nextLossScale) {
+        double nextLossScale, List<Double> scalesOfReplicas) {
+    public WeightUpdate {
+        scalesOfReplicas = List.copyOf(scalesOfReplicas);
+    }
+
+    /** Creates an update with one factor for all gradients. */
+    public WeightUpdate(long step, double learningRate, double gradientScale, long updateNumber, boolean skipped,
+            double nextLossScale) {
+        this(step, learningRate, gradientScale, updateNumber, skipped, nextLossScale, List.of());
+    }
+
+    /** Returns the factor of the gradients of a data-parallel rank. */
+    public double gradientScale(int dataRank) {
+        return scalesOfReplicas.isEmpty() ? gradientScale : scalesOfReplicas.get(dataRank);
+    }
+
     /** Creates an update after which the loss scale is 1. */
     public WeightUpdate(long step, double learningRate, double gradientScale, long updateNumber, boolean skipped) {
         this(step, learningRate, gradientScale, updateNumber, skipped, 1);

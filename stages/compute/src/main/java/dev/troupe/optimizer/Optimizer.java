@@ -9,6 +9,10 @@ import java.util.stream.Stream;
 public sealed interface Optimizer {
     /** The name of the state of an optimizer with momentum. */
     String MOMENTUM = "momentum_buffer";
+    /** The name of the weights that an outer optimizer updates. */
+    String OUTER_WEIGHTS = "outer_weights";
+    /** The name of the state of an outer optimizer with momentum. */
+    String OUTER_MOMENTUM = "outer_momentum_buffer";
     /** The name of the last update of each weight, before error feedback. */
     String PREVIOUS_UPDATE = "previous_update";
 
@@ -115,6 +119,44 @@ public sealed interface Optimizer {
         @Override
         public List<String> moments(ParameterSpec parameter) {
             return rule.moments(parameter);
+        }
+    }
+
+    /**
+     * Replicas that train alone for some steps, and an outer Nesterov step after these (DiLoCo, Douillard et al. 2023,
+     * algorithm 1). With D the outer weights minus the mean of the replicas' weights: {@code V = momentum V + D}, and the
+     * outer weights change by {@code -learningRate (D + momentum V)}, as {@code torch.optim.SGD} with Nesterov momentum
+     * does. Every replica continues from them. The state of the inner rule stays each replica's own.
+     *
+     * @param inner the rule of the steps in between
+     * @param innerSteps H, the steps from one outer step to the next
+     * @param learningRate the rate of the outer step; 1 without momentum is the mean of the replicas
+     */
+    record DiLoCo(Optimizer inner, int innerSteps, double learningRate, double momentum) implements Optimizer {
+        public DiLoCo {
+            if (innerSteps < 1 || !(learningRate > 0) || !(momentum >= 0 && momentum < 1)) {
+                throw new IllegalArgumentException(
+                        "DiLoCo needs at least 1 inner step, an outer learning rate above 0 and"
+                                + " an outer momentum in [0, 1), but found " + innerSteps + ", " + learningRate
+                                + " and "
+                                + momentum);
+            }
+        }
+
+        /** Returns whether an outer step follows the inner step of this number, from 0. */
+        public boolean endsRound(long step) {
+            return (step + 1) % innerSteps == 0;
+        }
+
+        /** Returns whether a moment is the outer optimizer's, and so the same on every replica. */
+        public static boolean isOuter(String moment) {
+            return moment.equals(OUTER_WEIGHTS) || moment.equals(OUTER_MOMENTUM);
+        }
+
+        @Override
+        public List<String> moments(ParameterSpec parameter) {
+            return Stream.concat(inner.moments(parameter).stream(),
+                    momentum > 0 ? Stream.of(OUTER_WEIGHTS, OUTER_MOMENTUM) : Stream.of(OUTER_WEIGHTS)).toList();
         }
     }
 

@@ -18,6 +18,7 @@ public final class OptimizerState implements AutoCloseable {
     private final ElementUpdates elements;
     private final Optional<MatrixUpdates> matrices;
     private final Optional<DelayFeedback> feedback;
+    private final Optional<OuterStep> outer;
     /** Whether updates write the operands of products: true if the weights do not change after them. */
     private final boolean writesOperands;
 
@@ -34,10 +35,11 @@ public final class OptimizerState implements AutoCloseable {
             BiasUpdates biases) {
         this.buffers = buffers;
         this.biases = biases;
-        Optimizer rule = optimizer instanceof Optimizer.ErrorFeedback delayed ? delayed.rule() : optimizer;
+        Optimizer ofSteps = optimizer instanceof Optimizer.DiLoCo replicas ? replicas.inner() : optimizer;
+        Optimizer rule = ofSteps instanceof Optimizer.ErrorFeedback delayed ? delayed.rule() : ofSteps;
         switch (rule) {
             case Optimizer.OfElements each -> {
-                writesOperands = rule == optimizer;
+                writesOperands = rule == ofSteps;
                 elements = new ElementUpdates(engine, buffers, each, buffers.runs(false), writesOperands,
                         Optional.empty());
                 matrices = Optional.empty();
@@ -56,10 +58,19 @@ public final class OptimizerState implements AutoCloseable {
                 matrices = Optional.of(new MatrixUpdates(engine, buffers, muon, pool));
             }
             case Optimizer.ErrorFeedback _ -> throw new IllegalStateException("an update's error is fed back once");
+            case Optimizer.DiLoCo _ -> throw new IllegalStateException("replicas have one outer optimizer");
         }
-        feedback = optimizer instanceof Optimizer.ErrorFeedback
+        feedback = ofSteps instanceof Optimizer.ErrorFeedback
                 ? Optional.of(new DelayFeedback(engine, buffers))
                 : Optional.empty();
+        outer = optimizer instanceof Optimizer.DiLoCo replicas
+                ? Optional.of(new OuterStep(engine, buffers, replicas))
+                : Optional.empty();
+    }
+
+    /** Ends a step: if a round of replicas ends with it, the outer step makes their weights equal. */
+    public void endStep(long step, int replicas) {
+        outer.ifPresent(some -> some.endStep(step, replicas));
     }
 
     /** Updates this rank's weights by the gradients in use, which are zero afterwards, and the operands of products. */
@@ -85,5 +96,6 @@ public final class OptimizerState implements AutoCloseable {
         elements.addTo(state, parameter, copy);
         matrices.ifPresent(some -> some.addTo(state, parameter, copy));
         feedback.ifPresent(some -> some.addTo(state, parameter, copy));
+        outer.ifPresent(some -> some.addTo(state, parameter, copy));
     }
 }

@@ -32,6 +32,8 @@ public final class BufferLayout {
     public static final int ALIGNMENT = 64;
 
     private final List<Bucket> buckets;
+    /** Whether each rank has weights of its own, so that it divides them with none. */
+    private final boolean replicas;
     private final Map<Parameter, Long> starts = new IdentityHashMap<>();
     private final Map<Parameter, Bucket> bucketOf = new IdentityHashMap<>();
 
@@ -102,6 +104,7 @@ public final class BufferLayout {
      * @param data the ranks that divide the buffer
      */
     BufferLayout(List<List<Parameter>> ordered, DataShare data) {
+        replicas = data.replicas();
         List<Bucket> placed = new ArrayList<>();
         long next = 0;
         long inShare = 0;
@@ -173,8 +176,11 @@ public final class BufferLayout {
         return piece(bucket.first(), bucket.end());
     }
 
-    /** Returns this rank's share of a parameter; may be empty. */
+    /** Returns this rank's share of a parameter; may be empty. With replicas, it is all of it. */
     Optional<Piece> shareOf(Parameter parameter) {
+        if (replicas) {
+            return Optional.of(runOf(parameter).piece());
+        }
         long first = start(parameter);
         return shareOf(bucketOf(parameter), first, first + parameter.shape().elementCount());
     }
@@ -197,7 +203,7 @@ public final class BufferLayout {
 
     /** Returns whether another rank with the same parameter writes what this one has of it, if each has all of it. */
     boolean isCopy(Parameter parameter) {
-        return bucketOf(parameter).holders().rank() > 0;
+        return !replicas && bucketOf(parameter).holders().rank() > 0;
     }
 
     /**

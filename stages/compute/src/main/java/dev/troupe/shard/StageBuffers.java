@@ -274,17 +274,20 @@ public final class StageBuffers implements AutoCloseable {
 
     /** Announces that the next backward for the weights is the step's last. */
     public void lastBackwardFollows() {
-        if (buckets != null) {
+        if (buckets != null && !data.replicas()) {
             buckets.lastBackwardFollows();
         }
     }
 
-    /** Sums the gradients of a rank's own rows or heads over the group. */
-    public void addUpOwnShares() {
+    /** Sums gradients of a rank's own rows or heads over the group, and all over the ranks with the same weights. */
+    public void addUpGradients() {
         ownShares.addUpRest();
+        if (!data.replicas()) {
+            reduceGradients();
+        }
     }
 
-    /** Sums gradients over the ranks with the same weights; with ZeRO, this rank's share of them. */
+    /** Sums the buffer of gradients over the data-parallel ranks; with ZeRO, this rank's share of it. */
     public void reduceGradients() {
         if (buckets != null) {
             buckets.addUpRest();

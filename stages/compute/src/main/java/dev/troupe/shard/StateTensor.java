@@ -15,13 +15,15 @@ import java.util.regex.Pattern;
  * A tensor of a stage's state under its name in files. The tensor stays the stage's.
  *
  * @param name the published name. For the optimizer's state it follows {@code optimizer.} and the name of a moment, such as
- *     {@code exp_avg.}; for older weights it follows {@link #before}
+ *     {@code exp_avg.}; for older weights it follows {@link #before}; for a replica but the first, {@link #ofReplica}
  * @param values the live values, not a copy
  * @param copy whether another rank writes the same bits under the same name: for a tied token table the stage of the
  *     embedding, for tensors that a group does not divide its first rank
  */
 public record StateTensor(String name, StateValues values, TensorSlice slice, boolean copy) {
     private static final Pattern OLDER = Pattern.compile("before(?:-\\d+)?\\.(.+)");
+
+    private static final Pattern OF_REPLICA = Pattern.compile("replica-(\\d+)\\.(.+)");
 
     private static final Pattern MOMENT = Pattern.compile("optimizer\\.([^.]+)\\.(.+)");
 
@@ -54,6 +56,23 @@ public record StateTensor(String name, StateValues values, TensorSlice slice, bo
     public static Optional<Moment> momentOf(String name) {
         Matcher moment = MOMENT.matcher(name);
         return moment.matches() ? Optional.of(new Moment(moment.group(1), moment.group(2))) : Optional.empty();
+    }
+
+    /** Returns the name of the state of a replica; the first has none of its own. */
+    public static String ofReplica(int replica, String name) {
+        return replica == 0 ? name : "replica-" + replica + "." + name;
+    }
+
+    /** Returns the number of the replica, from 0, that has the state of this name. */
+    public static int replicaOf(String name) {
+        Matcher other = OF_REPLICA.matcher(name);
+        return other.matches() ? Integer.parseInt(other.group(1)) : 0;
+    }
+
+    /** Returns the name of the same state of the first replica. */
+    public static String ofFirstReplica(String name) {
+        Matcher other = OF_REPLICA.matcher(name);
+        return other.matches() ? other.group(2) : name;
     }
 
     /** Returns the prefix of a parameter's name in the version that is this number of updates old, 1 or more. */

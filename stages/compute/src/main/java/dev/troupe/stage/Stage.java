@@ -48,7 +48,7 @@ public final class Stage implements AutoCloseable {
     private final Engine engine;
     private final TensorPool pool;
     private final TensorGroup group;
-    private final TensorGroup holders;
+    private final DataShare data;
     private final StageLayers stack;
     private final StageBuffers buffers;
     private final OptimizerState optimizer;
@@ -70,15 +70,15 @@ public final class Stage implements AutoCloseable {
         ModelSpec model = partition.model();
         this.pool = new TensorPool(engine);
         LayerContext context = new LayerContext(engine, pool, model.size(Axis.HIDDEN), settings.microbatchSize(),
-                settings.sequenceLength(), settings.microbatchesPerStep(), share, data.experts());
+                settings.sequenceLength(), settings.microbatchesOf(data), share, data.experts());
         this.group = share.group();
-        this.holders = data.group();
+        this.data = data;
         this.stack = StageLayers.of(context, model, layers);
         this.buffers = new StageBuffers(engine, stack.used(), true, data, group, pool, settings.overlap(),
                 settings.addsInTree() ? settings.microbatchesPerStep() / data.group().size() : 0);
         buffers.load(stack.parameters(), source);
         this.optimizer = new OptimizerState(engine, buffers, settings.optimizer(), pool, data, biasUpdates(model));
-        this.state = new StageState(engine, stack, buffers, optimizer, group);
+        this.state = new StageState(engine, stack, buffers, optimizer, group, data.replica());
         LoadCarrier loads = new LoadCarrier(context, model.balance(),
                 (int) layers.of(model).stream().filter(LayerSpec::hasExperts).count());
         this.boundary = new BoundaryTensors(pool, loads.boundary(), settings.sequenceLength());
@@ -291,8 +291,7 @@ public final class Stage implements AutoCloseable {
      * same weights, and waits. Once a step, after a tied table's exchange. With ZeRO a rank has the sums of its share only.
      */
     public void addUpGradients() {
-        buffers.addUpOwnShares();
-        buffers.reduceGradients();
+        buffers.addUpGradients();
     }
 
     /** Returns this stage's view of the token table that the model uses at both ends. */
@@ -305,7 +304,7 @@ public final class Stage implements AutoCloseable {
      * embedding, so its gradients must be summed before. Every rank of the group reports the sums of whole tensors.
      */
     public void squaredSums(SquaredSums sums) {
-        stack.squaredSums(engine, measures, buffers, group, holders, sums);
+        stack.squaredSums(engine, measures, buffers, group, data.sameWeights(), sums);
     }
 
     /**
@@ -322,9 +321,10 @@ public final class Stage implements AutoCloseable {
 
     /**
      * Gathers weights if ranks divide them: after {@link #optimizerStep} the updates of the others; with ZeRO-3, before a
-     * step's first forward, the weights of the first layer.
+     * step's first forward, the weights of the first layer. Runs the outer step of replicas at the end of a round.
      */
     public void unshard() {
+        optimizer.endStep(step, data.group().size());
         buffers.unshard();
     }
 

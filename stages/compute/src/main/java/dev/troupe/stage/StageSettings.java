@@ -6,6 +6,7 @@ import dev.troupe.model.ModelSpec;
 import dev.troupe.model.spec.Axis;
 import dev.troupe.offload.StateStore;
 import dev.troupe.optimizer.Optimizer;
+import dev.troupe.parallel.DataShare;
 import dev.troupe.parallel.TensorShare;
 import dev.troupe.partition.TensorSharing;
 import dev.troupe.shard.Overlap;
@@ -34,6 +35,11 @@ public record StageSettings(int microbatchSize, int sequenceLength, int microbat
                             + " at least 1, but found " + microbatchSize + ", " + sequenceLength + " and "
                             + microbatchesPerStep);
         }
+    }
+
+    /** Returns the microbatches over which a gradient is the mean: of all ranks with the same weights, or of a replica. */
+    int microbatchesOf(DataShare data) {
+        return data.replicas() ? microbatchesPerStep / data.group().size() : microbatchesPerStep;
     }
 
     /** Creates settings without overlapping steps. */

@@ -2,6 +2,7 @@ package dev.troupe.stage;
 
 import dev.troupe.engine.Engine;
 import dev.troupe.layer.Parameter;
+import dev.troupe.optimizer.Optimizer;
 import dev.troupe.optimizer.OptimizerState;
 import dev.troupe.parallel.TensorGroup;
 import dev.troupe.shard.FlatBuffer;
@@ -21,15 +22,19 @@ final class StageState {
     private final StageBuffers buffers;
     private final OptimizerState optimizer;
     private final TensorGroup group;
+    private final int replica;
     // By the turn of the versions of the weights.
     private final Map<Integer, List<StateTensor>> all = new HashMap<>();
 
-    StageState(Engine engine, StageLayers layers, StageBuffers buffers, OptimizerState optimizer, TensorGroup group) {
+    /** @param replica the number of the replica with weights of its own; 0 if there is one */
+    StageState(Engine engine, StageLayers layers, StageBuffers buffers, OptimizerState optimizer, TensorGroup group,
+            int replica) {
         this.engine = engine;
         this.layers = layers;
         this.buffers = buffers;
         this.optimizer = optimizer;
         this.group = group;
+        this.replica = replica;
     }
 
     List<StateTensor> weights() {
@@ -38,7 +43,7 @@ final class StageState {
 
     List<StateTensor> gradients() {
         return layers.parameters().stream().filter(parameter -> !parameter.spec().followsLoads())
-                .flatMap(parameter -> held("", parameter, buffers.gradients())).toList();
+                .flatMap(parameter -> held("", parameter, buffers.gradients())).map(this::ofReplica).toList();
     }
 
     private List<StateTensor> named(FlatBuffer buffer) {
@@ -68,7 +73,20 @@ final class StageState {
             state.addAll(named(StateTensor.before(updates), older.get(updates - 1)));
         }
         layers.parameters().forEach(parameter -> optimizer.addTo(state, parameter, isCopy(parameter)));
-        return List.copyOf(state);
+        return state.stream().map(this::ofReplica).toList();
+    }
+
+    /** Returns a tensor under the name of this replica; the first replica writes what all have in common. */
+    private StateTensor ofReplica(StateTensor tensor) {
+        if (replica == 0) {
+            return tensor;
+        }
+        boolean isCommon = StateTensor.momentOf(tensor.name())
+                .filter(moment -> Optimizer.DiLoCo.isOuter(moment.name())).isPresent();
+        return isCommon
+                ? new StateTensor(tensor.name(), tensor.values(), tensor.slice(), true)
+                : new StateTensor(StateTensor.ofReplica(replica, tensor.name()), tensor.values(), tensor.slice(),
+                        tensor.copy());
     }
 
     /** Restores {@link #all} from whole tensors. */

@@ -8,13 +8,19 @@ package dev.troupe.parallel;
  * @param aside runs their exchanges in order, while the stage's thread computes; each blocks until the other members have
  *     reached it
  * @param experts the division of the experts among the same ranks
+ * @param replicas whether each rank trains a replica with weights of its own, and the group averages them from time to time
  */
-public record DataShare(TensorGroup group, Zero zero, Aside aside, ExpertShare experts) {
+public record DataShare(TensorGroup group, Zero zero, Aside aside, ExpertShare experts, boolean replicas) {
     /** The share of a rank that is alone with its weights. */
     public static final DataShare ALL = new DataShare(TensorGroup.ALONE, Zero.NONE, Runnable::run);
 
     public DataShare {
         zero = group.size() == 1 ? Zero.NONE : zero;
+    }
+
+    /** Creates the share of a rank that has the same weights as the others at every step. */
+    public DataShare(TensorGroup group, Zero zero, Aside aside, ExpertShare experts) {
+        this(group, zero, aside, experts, false);
     }
 
     /** Creates the share of a rank with every expert. */
@@ -28,6 +34,21 @@ public record DataShare(TensorGroup group, Zero zero, Aside aside, ExpertShare e
             case COMMON -> group;
             case EXPERTS -> experts.holders();
         };
+    }
+
+    /** Returns the same ranks, if {@code replicas} each with a replica of its own. */
+    public DataShare withReplicas(boolean replicas) {
+        return new DataShare(group, zero, aside, experts, replicas);
+    }
+
+    /** Returns the number of this rank's replica, from 0; 0 if all ranks have the same weights. */
+    public int replica() {
+        return replicas ? group.rank() : 0;
+    }
+
+    /** Returns the ranks that have the same weights at every step. */
+    public TensorGroup sameWeights() {
+        return replicas ? TensorGroup.ALONE : group;
     }
 
     public boolean shares(Zero level) {

@@ -44,6 +44,7 @@ final class BitFacts {
         facts.put(InvariantSpec.KEY, invariant.data() ? "[data]" : NO_AXIS);
         facts.put("parallel.data", invariant.data() ? ANY : Integer.toString(run.spec().parallel().data()));
         facts.put(EXPERT, invariant.expert() ? ANY : Integer.toString(run.spec().parallel().expert()));
+        facts.put("training.replicas", training.update().replicas().text());
         facts.put("training.gradient-exchange", training.update().gradientExchange().word());
         facts.put("parallel.tensor", Integer.toString(run.spec().parallel().tensor()));
         facts.put("parallel.sequence", Boolean.toString(run.spec().parallel().sequence()));

@@ -240,10 +240,19 @@ public final class Checkpoint implements WeightSource, AutoCloseable {
         return older;
     }
 
-    /** Reads a tensor. If the run kept only one weight version, the newest weights stand in for older versions. */
+    /** Returns the number of replicas with state of their own; 1 if all ranks had the same weights. */
+    public int replicaCount() {
+        return 1 + weights.names().stream().mapToInt(StateTensor::replicaOf).max().orElse(0);
+    }
+
+    /**
+     * Reads a tensor. If the run kept only one weight version, the newest weights stand in for older versions. A replica
+     * that the run did not have begins with the state of the first.
+     */
     @Override
     public void read(String asked, Shape shape, DataType parameterType, MemorySegment target) {
-        String name = has(asked) ? asked : StateTensor.newestOf(asked).orElse(asked);
+        String known = has(asked) ? asked : StateTensor.ofFirstReplica(asked);
+        String name = has(known) ? known : StateTensor.newestOf(known).orElse(known);
         if (!has(name)) {
             throw new WeightException(directory + " has no tensor " + name
                     + ": resume with the model and the optimizer that it was written with");

@@ -105,7 +105,7 @@ final class MemoryWalk implements RankSide, StepWatch, AutoCloseable {
                         new Group(plan.ranks().data() / expert, at.data() / expert),
                         plan.stageSettings().addsInTree());
         DataShare data = new DataShare(new Group(plan.ranks().holders(at.pipeline()), at.data()), plan.zero(),
-                Runnable::run, experts);
+                Runnable::run, experts, plan.trainsReplicas());
         for (int stage : plan.stagesOf(rank)) {
             fitting(stage, "", () -> stages.put(stage,
                     Stage.create(this.engine, plan.partition(), stage, plan.stageSettings(stage).storing(this::count),

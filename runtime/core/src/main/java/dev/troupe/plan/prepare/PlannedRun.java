@@ -108,11 +108,17 @@ public record PlannedRun(OpenedRun opened, TrainingPlan plan, EngineChoice engin
 
     /** Returns the bytes of a checkpoint's tensors under any layout: each weight, its versions, its optimizer state. */
     public long checkpointBytes() {
-        Optimizer optimizer = plan.stageSettings().optimizer();
         return engine.settings().parameterType().elementBytes()
                 * (model().parameters().values().stream().filter(ParameterSpec::isTrained).mapToLong(
-                        parameter -> parameter.elementCount() * (1 + optimizer.moments(parameter).size())).sum()
-                        + plan.olderWeightCount());
+                        parameter -> parameter.elementCount() * tensorsOf(parameter)).sum() + plan.olderWeightCount());
+    }
+
+    /** Returns the number of tensors of a parameter's shape: its weights and moments, some of them of each replica. */
+    private long tensorsOf(ParameterSpec parameter) {
+        List<String> moments = plan.stageSettings().optimizer().moments(parameter);
+        long outer = moments.stream().filter(Optimizer.DiLoCo::isOuter).count();
+        int replicas = plan.trainsReplicas() ? plan.ranks().data() : 1;
+        return outer + replicas * (1 + moments.size() - outer);
     }
 
     /** Whether the run ends with trained weights; an experiment or an emulation leaves none. */

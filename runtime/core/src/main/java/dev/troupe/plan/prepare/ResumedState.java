@@ -42,6 +42,11 @@ public final class ResumedState {
                     + plan.training().plan().name() + " do not overlap");
         }
         droppedMoments(checkpoint, plan.stageSettings().optimizer(), trained).ifPresent(dropped::add);
+        int replicas = plan.trainsReplicas() ? plan.ranks().data() : 1;
+        if (checkpoint.replicaCount() > replicas) {
+            dropped.add("the weights and the optimizer's state of all replicas but the first " + replicas
+                    + ", since training.replicas.mode and parallel.data ask for no more");
+        }
         LossScale scale = checkpoint.lossScale();
         if (scale.rule() == LossScale.Rule.DYNAMIC
                 && training.update().lossScale().kind() != LossScaleSpec.Kind.DYNAMIC) {
@@ -77,8 +82,8 @@ public final class ResumedState {
                         ? "no state of an optimizer"
                         : "the optimizer's " + String.join(" and ", new TreeSet<>(has))) + " for " + parameter.name()
                         + ", but the optimizer of the configuration continues from " + String.join(" and ", missing)
-                        + ": put training.optimizer (kind, momentum, error-feedback) back to what the run had, or begin"
-                        + " a run from its model with model.from");
+                        + ": put training.optimizer (kind, momentum, error-feedback) and training.replicas back to what"
+                        + " the run had, or begin a run from its model with model.from");
             }
             has.stream().filter(moment -> !needed.contains(moment)).forEach(left::add);
         }

@@ -322,10 +322,11 @@ public final class StageOps implements StepOps {
         watch.finalGradients(stage, steps.passOf(action, pass));
         List<LayerSquaredSum> sums = new ArrayList<>();
         // Every rank of the group takes part.
-        stage.squaredSums((block, part, sum) -> sums.add(new LayerSquaredSum(block, part, sum)));
+        int replica = plan.trainsReplicas() ? at.data() : 0;
+        stage.squaredSums((block, part, sum) -> sums.add(new LayerSquaredSum(block, part, sum, replica)));
         return new ActionResult(
                 stage.hasHead() && !isReplicated ? losses(action, pass) : List.of(),
-                isFirstOfItsKind() ? sums : List.of());
+                at.tensor() == 0 && at.data() == replica ? sums : List.of());
     }
 
     @Override
@@ -336,7 +337,7 @@ public final class StageOps implements StepOps {
             stage.skipStep();
         } else {
             // The mean of the gradients of a round, at a rate in proportion to its microbatches.
-            stage.optimizerStep(update.learningRate() * replicas, update.gradientScale() / replicas,
+            stage.optimizerStep(update.learningRate() * replicas, update.gradientScale(at.data()) / replicas,
                     Math.ceilDiv(update.updateNumber(), replicas)); // exact but in a trial of one update
         }
         clock.ends();

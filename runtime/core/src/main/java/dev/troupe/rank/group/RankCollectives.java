@@ -68,7 +68,8 @@ public final class RankCollectives {
         Reduction sum = sumOfGradients(plan);
         return data.map(
                 group -> new DataShare(new EngineGroup(group, engine, sum), plan.zero(), thread, expertShare(sum)))
-                .orElseGet(() -> new DataShare(TensorGroup.ALONE, Zero.NONE, thread));
+                .orElseGet(() -> new DataShare(TensorGroup.ALONE, Zero.NONE, thread))
+                .withReplicas(plan.trainsReplicas());
     }
 
     private ExpertShare expertShare(Reduction sum) {

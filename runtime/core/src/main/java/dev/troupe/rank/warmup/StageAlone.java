@@ -35,7 +35,7 @@ public final class StageAlone implements AutoCloseable {
         ExpertShare experts = new ExpertShare(among(groups, GroupKind.EXPERT, rank, engine, Reduction.SUM),
                 among(groups, GroupKind.EXPERT_DATA, rank, engine, sum), plan.stageSettings().addsInTree());
         DataShare dataShare = new DataShare(among(groups, GroupKind.DATA, rank, engine, sum), plan.zero(),
-                Runnable::run, experts);
+                Runnable::run, experts, plan.trainsReplicas());
         stage = Stage.create(engine, plan.partition(), index, plan.stageSettings(index), share, dataShare,
                 (_, _, _, _) -> {
                     // Zeros suffice: neither the time of a kernel nor its support depends on its input.

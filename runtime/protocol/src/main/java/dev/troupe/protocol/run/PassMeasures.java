@@ -2,6 +2,7 @@ package dev.troupe.protocol.run;
 
 import dev.troupe.protocol.ExpertMeasures;
 import dev.troupe.protocol.MicrobatchLoss;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -29,8 +30,12 @@ final class PassMeasures {
         return byRank.size();
     }
 
-    List<LayerSquaredSum> squaredSums() {
-        return byRank.values().stream().flatMap(done -> done.squaredSums().stream()).toList();
+    /** Returns the sums of each replica, in their order; a single list if there is one, which may be empty. */
+    List<List<LayerSquaredSum>> squaredSumsByReplica() {
+        TreeMap<Integer, List<LayerSquaredSum>> byReplica = new TreeMap<>(Map.of(0, new ArrayList<>()));
+        byRank.values().stream().flatMap(done -> done.squaredSums().stream())
+                .forEach(sum -> byReplica.computeIfAbsent(sum.replica(), _ -> new ArrayList<>()).add(sum));
+        return List.copyOf(byReplica.values());
     }
 
     /** Returns the mean loss of all microbatches, added in their order. */

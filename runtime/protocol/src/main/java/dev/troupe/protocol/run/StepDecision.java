@@ -5,6 +5,7 @@ import dev.troupe.protocol.RunSettings;
 import dev.troupe.protocol.StepResult;
 import dev.troupe.protocol.Traffic;
 import dev.troupe.protocol.WeightUpdate;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -19,19 +20,30 @@ record StepDecision(StepResult result, WeightUpdate update, LossScale lossScale,
      */
     static StepDecision of(long step, PassMeasures measured, double factor, LossScale lossScale, RunSettings settings) {
         double loss = measured.meanLoss();
-        // A stage with replicas updates its weights only after a round of steps, so its norm may be absent.
-        double norm = (settings.stagesUpdateAlone()
-                ? GlobalNorm.ofSome(measured.squaredSums())
-                : GlobalNorm.of(measured.squaredSums())) / factor;
+        List<Double> norms = measured.squaredSumsByReplica().stream().map(
+                sums -> norm(sums, settings) / factor).toList();
+        double norm = largest(norms);
         boolean overflowed = !Double.isFinite(norm);
         LossScale next = overflowed ? lossScale.afterSkip(factor) : lossScale.afterUpdate();
         double learningRate = settings.learningRate().applyAsDouble(step);
-        double scale = overflowed ? 0 : GlobalNorm.clipCoefficient(norm, settings.gradientClip()) / factor;
+        List<Double> scales = norms.stream().map(
+                each -> overflowed ? 0 : GlobalNorm.clipCoefficient(each, settings.gradientClip()) / factor).toList();
         return new StepDecision(
                 new StepResult(step, loss, measured.experts(), norm, learningRate, factor, overflowed,
                         Traffic.NONE),
-                new WeightUpdate(step, learningRate, scale, next.updates(), overflowed, next.factor()), next,
-                failure(step, loss, norm, factor, overflowed && !lossScale.maySkip(), next));
+                new WeightUpdate(step, learningRate, scales.getFirst(), next.updates(), overflowed, next.factor(),
+                        scales.size() == 1 ? List.of() : scales),
+                next, failure(step, loss, norm, factor, overflowed && !lossScale.maySkip(), next));
+    }
+
+    /** A stage on several ranks updates its weights only after a round of steps, so its norm may be absent. */
+    private static double norm(List<LayerSquaredSum> sums, RunSettings settings) {
+        return settings.stagesUpdateAlone() ? GlobalNorm.ofSome(sums) : GlobalNorm.of(sums);
+    }
+
+    /** Returns the largest; NaN if one is NaN. */
+    private static double largest(List<Double> norms) {
+        return norms.stream().reduce(Math::max).orElseThrow();
     }
 
     private static Optional<String> failure(long step, double loss, double norm, double factor, boolean mustNotSkip,
