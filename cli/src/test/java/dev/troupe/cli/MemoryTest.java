@@ -119,6 +119,27 @@ class MemoryTest {
                 "training.recompute-partition=" + divides);
     }
 
+    /** Each half that is dropped takes less. */
+    @ParameterizedTest
+    @CsvSource({"1f1b, 2, 1, none, 0, 0", "zb-h1, 2, 2, full, 0.1, 3", "gpipe, 4, 1, selective, 0, 0",
+            "gpipe, 1, 2, full, 0, 2"})
+    void shouldTakeAtMostTheAnnouncedMemoryIfHalvesAreDropped(String schedule, int pipeline, int data, String recompute,
+            double dropout, int zero) {
+        List<String> settings = Golden.named(Golden.TIED).settings("engine.kind=" + CountingEngineProvider.KIND,
+                "parallel.pipeline=" + pipeline, "parallel.data=" + data, "parallel.schedule=" + schedule,
+                "training.microbatch-size=1", "training.recompute=" + recompute, "training.zero=" + zero,
+                "training.dropout=" + dropout, "training.layer-drop.keep=0.4", "training.steps=3");
+        List<RankMemory> announced = announced(settings).ranks();
+        CountingEngineProvider.takePeaks();
+        CountingEngineProvider.takeWarmUpPeaks();
+        Execution.train(directory.resolve("run"), settings).requireDone();
+        List<Long> taken = CountingEngineProvider.takePeaks();
+        for (RankMemory rank : announced) {
+            long bytes = taken.get(rank.rank() + 1);
+            assertTrue(bytes > 0 && bytes <= rank.total() - rank.snapshots() - rank.copies(), rank + " took " + bytes);
+        }
+    }
+
     /** However uneven the loads of the experts are. */
     @ParameterizedTest
     @CsvSource({"mixtral-aux, 1f1b, 2, 2, none", "qwen3moe, zb-h1, 2, 1, full",

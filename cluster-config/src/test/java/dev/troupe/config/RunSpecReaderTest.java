@@ -8,6 +8,7 @@ import dev.troupe.config.fault.FaultSpec;
 import dev.troupe.config.problem.ConfigException;
 import dev.troupe.config.spec.CommitSpec;
 import dev.troupe.config.spec.DataSpec;
+import dev.troupe.config.spec.DropSpec;
 import dev.troupe.config.spec.EmulatedSpec;
 import dev.troupe.config.spec.EngineSpec;
 import dev.troupe.config.spec.LoraSpec;
@@ -54,7 +55,7 @@ class RunSpecReaderTest {
             "training.keep-checkpoints=5", "training.validate-every=3", "training.validation-microbatches=9",
             "training.recompute=full", "training.recompute-every=2", "training.recompute-ahead=3MiB",
             "training.recompute-partition=true", "offload.optimizer=disk", "offload.directory=/tmp/state",
-            "training.dropout=0.1",
+            "training.dropout=0.1", "training.layer-drop.keep=0.5", "training.layer-drop.decay=20",
             "training.optimizer.kind=sgd", "training.optimizer.betas=[0.8, 0.999]", "training.optimizer.epsilon=1e-6",
             "training.optimizer.weight-decay=0.01",
             "training.optimizer.momentum=0.9", "training.optimizer.nesterov=true",
@@ -93,7 +94,7 @@ class RunSpecReaderTest {
                 model(8, 128, 4, 128, 256, true),
                 new DataSpec(List.of(), DataSpec.BYTES, false, 0, new DataSpec.Documents(true, false), "auto",
                         DataSpec.Order.RANDOM, 1, 0.05, List.of()),
-                new TrainingSpec(300, 16, 2, 1, TrainingSpec.Precision.FLOAT32, 0,
+                new TrainingSpec(300, 16, 2, 1, TrainingSpec.Precision.FLOAT32, new DropSpec(0, 1, 100),
                         new LoraSpec(Optional.empty(), OptionalInt.empty(), OptionalDouble.empty(), List.of(), 0),
                         new UpdateSpec(LossScaleSpec.NONE, 1.0, UpdateSpec.GradientExchange.FLOAT32,
                                 new OptimizerSpec(OptimizerSpec.Kind.ADAMW, new OptimizerSpec.Betas(0.9, 0.95), 1e-8,
@@ -122,7 +123,7 @@ class RunSpecReaderTest {
                 new DataSpec(List.of(Path.of("/tmp/some \"text\"\\.txt")), DataSpec.BYTES, true, 4,
                         new DataSpec.Documents(false, true), "/tmp/cache", DataSpec.Order.SEQUENTIAL,
                         -9007199254740993L, 0.125, List.of()),
-                new TrainingSpec(7, 12, 3, 42, TrainingSpec.Precision.BFLOAT16, 0.1,
+                new TrainingSpec(7, 12, 3, 42, TrainingSpec.Precision.BFLOAT16, new DropSpec(0.1, 0.5, 20),
                         new LoraSpec(Optional.of(Path.of("/tmp/adapter")), OptionalInt.of(4), OptionalDouble.of(8),
                                 List.of("all-linear"), 0.25),
                         new UpdateSpec(new LossScaleSpec(LossScaleSpec.Kind.FIXED, 1024), 0.5,

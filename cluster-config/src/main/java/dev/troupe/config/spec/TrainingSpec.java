@@ -1,7 +1,6 @@
 package dev.troupe.config.spec;
 
 import dev.troupe.config.problem.Word;
-import dev.troupe.config.value.Range;
 import dev.troupe.config.value.Values;
 import java.util.Objects;
 
@@ -12,11 +11,12 @@ import java.util.Objects;
  * @param seed seed of the initial weights and of all random numbers except the order of the data
  */
 public record TrainingSpec(int steps, int globalBatchSize, int microbatchSize, long seed, Precision precision,
-        double dropout, LoraSpec lora, UpdateSpec update, MemorySpec memory, CommitSpec commits) {
+        DropSpec drop, LoraSpec lora, UpdateSpec update, MemorySpec memory, CommitSpec commits) {
     private static final int MAX = Integer.MAX_VALUE;
 
     public TrainingSpec {
         Objects.requireNonNull(precision, "precision");
+        Objects.requireNonNull(drop, "drop");
         Objects.requireNonNull(lora, "lora");
         Objects.requireNonNull(update, "update");
         Objects.requireNonNull(memory, "memory");
@@ -29,7 +29,7 @@ public record TrainingSpec(int steps, int globalBatchSize, int microbatchSize, l
         Precision precision = precision(values, engine);
         return new TrainingSpec(steps, values.integer("training.global-batch-size", 1, MAX),
                 values.integer("training.microbatch-size", 1, MAX), values.seed("training.seed"), precision,
-                values.decimal("training.dropout", Range.FRACTION), LoraSpec.read(values),
+                DropSpec.read(values), LoraSpec.read(values),
                 UpdateSpec.read(values, steps, precision), MemorySpec.read(values), CommitSpec.read(values));
     }
 

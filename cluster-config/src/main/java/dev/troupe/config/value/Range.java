@@ -16,6 +16,13 @@ public enum Range {
             return number > 0 && number <= Double.MAX_VALUE;
         }
     },
+    /** More than 0, at most 1. */
+    PROBABILITY("above 0 and at most 1") {
+        @Override
+        boolean holds(double number) {
+            return number > 0 && number <= 1;
+        }
+    },
     /** At least 0 and below 1. */
     FRACTION("of at least 0 and below 1") {
         @Override

@@ -3,16 +3,21 @@ package dev.troupe.plan;
 import dev.troupe.config.spec.EmulatedSpec;
 import dev.troupe.engine.provider.Work;
 import dev.troupe.engine.provider.WorkCosts;
+import dev.troupe.layer.DropoutKey;
+import dev.troupe.layer.DropoutSettings;
 import dev.troupe.model.LayerSpec;
+import dev.troupe.model.ModelSpec;
 import dev.troupe.model.spec.LayerCosts;
 import dev.troupe.offload.StateStore;
 import dev.troupe.optimizer.Optimizer;
 import dev.troupe.parallel.Zero;
+import dev.troupe.partition.LayerRange;
 import dev.troupe.partition.Partition;
 import dev.troupe.stage.Recompute;
 import dev.troupe.stage.ReplayGroups;
 import dev.troupe.stage.StageSettings;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -27,12 +32,33 @@ import java.util.stream.IntStream;
  */
 public final class EmulatedCosts implements WorkCosts {
     private final Map<Work, long[]> nanos = new EnumMap<>(Work.class);
+    private final ModelSpec model;
+    private final StageSettings settings;
+    private final List<StageWork> works = new ArrayList<>();
 
     /**
      * The operations of a stage for a microbatch: {@code again} of them are replayed, {@code ahead} of these before the
      * gradient arrives.
      */
     private record Operations(double products, double attention, double weights, double again, double ahead) {
+        double of(Work work) {
+            return switch (work) {
+                case FORWARD -> products + attention;
+                case BACKWARD_INPUT -> products + 2 * attention + again - ahead;
+                case BACKWARD_WEIGHT -> weights;
+                case BACKWARD -> of(Work.BACKWARD_INPUT) + weights;
+                case RECOMPUTE -> ahead;
+                case UPDATE -> 0;
+            };
+        }
+
+        Operations replaying(boolean any, boolean early) {
+            return new Operations(products, attention, weights, any ? again : 0, any && early ? ahead : 0);
+        }
+    }
+
+    /** The layers of a stage, and whether it replays some of them ahead of its backwards. */
+    private record StageWork(LayerRange range, ReplayGroups groups, boolean replaysAhead) {
     }
 
     /**
@@ -41,6 +67,8 @@ public final class EmulatedCosts implements WorkCosts {
      */
     public EmulatedCosts(EmulatedSpec spec, Partition partition, StageSettings settings, IntPredicate replaysAhead) {
         int stageCount = partition.stageCount();
+        this.model = partition.model();
+        this.settings = settings;
         nanos.put(Work.FORWARD, configured("forward", spec.forward(), stageCount, spec.speed()));
         nanos.put(Work.BACKWARD_INPUT,
                 configured("backward-input", spec.backwardInput(), stageCount, spec.speed()));
@@ -52,9 +80,10 @@ public final class EmulatedCosts implements WorkCosts {
         for (int stage = 0; stage < stageCount; stage++) {
             List<LayerSpec> layers = partition.layers(stage).of(partition.model());
             ReplayGroups groups = ReplayGroups.ofSpecs(layers, settings.recompute(), settings.replay());
+            works.add(new StageWork(partition.layers(stage), groups, replaysAhead.test(stage)));
             boolean isFull = settings.recompute() == Recompute.FULL;
             if (spec.deviceFlops() > 0) {
-                Operations operations = operations(layers, groups, settings);
+                Operations operations = operations(works.get(stage), _ -> true);
                 nanos.get(Work.FORWARD)[stage] = at(spec, operations.products() + operations.attention());
                 nanos.get(Work.BACKWARD_INPUT)[stage] = at(spec, operations.products() + 2 * operations.attention());
                 nanos.get(Work.BACKWARD_WEIGHT)[stage] = at(spec, operations.weights());
@@ -73,24 +102,33 @@ public final class EmulatedCosts implements WorkCosts {
                 .mapToLong(stage -> nanos(stage, Work.BACKWARD_INPUT) + nanos(stage, Work.BACKWARD_WEIGHT)).toArray());
     }
 
-    private static Operations operations(List<LayerSpec> layers, ReplayGroups groups, StageSettings settings) {
+    /** Returns the operations of the layers that are kept; numbers of layers are the model's. */
+    private Operations operations(StageWork work, IntPredicate isKept) {
         double products = 0;
         double attention = 0;
         double weights = 0;
         double again = 0;
         double ahead = 0;
+        double lastProduct = 0;
         int block = 0;
-        for (int layer = 0; layer < layers.size(); layer++) {
-            LayerCosts costs = layers.get(layer).costs().of(settings.rows(), settings.sequenceLength());
-            boolean endsBlock = layer == layers.size() - 1
-                    || !layers.get(layer + 1).block().equals(layers.get(layer).block());
-            boolean endsGroup = endsBlock && block == groups.last(block);
-            double replayed = costs.products() + costs.attention() - (endsGroup ? costs.lastProduct() : 0);
-            products += costs.products();
-            attention += costs.attention();
-            weights += layers.get(layer).weightProducts(costs, settings.rows());
-            again += replayed;
-            ahead += groups.isAhead(block) ? replayed : 0;
+        for (int layer = work.range().first(); layer <= work.range().last(); layer++) {
+            LayerSpec spec = model.layers().get(layer);
+            boolean endsBlock = layer == work.range().last()
+                    || model.blockNumber(layer + 1) != model.blockNumber(layer);
+            if (isKept.test(layer)) {
+                LayerCosts costs = spec.costs().of(settings.rows(), settings.sequenceLength());
+                products += costs.products();
+                attention += costs.attention();
+                weights += spec.weightProducts(costs, settings.rows());
+                again += costs.products() + costs.attention();
+                ahead += work.groups().isAhead(block) ? costs.products() + costs.attention() : 0;
+                lastProduct = costs.lastProduct();
+            }
+            if (endsBlock && block == work.groups().last(block)) {
+                again -= lastProduct;
+                ahead -= work.groups().isAhead(block) ? lastProduct : 0;
+                lastProduct = 0;
+            }
             block += endsBlock ? 1 : 0;
         }
         return new Operations(products, attention, weights, again, ahead);
@@ -149,5 +187,28 @@ public final class EmulatedCosts implements WorkCosts {
     @Override
     public long nanos(int stage, Work work) {
         return nanos.get(work)[stage];
+    }
+
+    /** An action takes the share that operations of kept halves have among all operations of its kind. */
+    @Override
+    public long nanos(int stage, Work work, long step, int microbatch) {
+        DropoutSettings dropout = settings.dropout();
+        if (!dropout.layers().drops()) {
+            return nanos(stage, work);
+        }
+        DropoutKey key = dropout.keyOf(step, microbatch, settings.sequenceLength(), settings.sequenceLength());
+        StageWork all = works.get(stage);
+        boolean isFull = settings.recompute() == Recompute.FULL;
+        double whole = operations(all, _ -> true).replaying(isFull, all.replaysAhead()).of(work);
+        double kept = operations(all, layer -> isKept(key, layer)).replaying(isFull, all.replaysAhead()).of(work);
+        return whole == 0 ? nanos(stage, work) : Math.round(nanos(stage, work) * (kept / whole));
+    }
+
+    private boolean isKept(DropoutKey key, int layer) {
+        boolean isHalf = model.layers().get(layer).isHalf();
+        int block = model.blockNumber(layer);
+        return !isHalf || key.ofHalf(block, model.blockNumber(layer - 1) == block
+                ? DropoutKey.Site.MLP_OUTPUT
+                : DropoutKey.Site.ATTENTION_OUTPUT) != 0;
     }
 }

@@ -7,7 +7,9 @@ import dev.troupe.config.RunSpecReader;
 import dev.troupe.config.group.ParallelLayout;
 import dev.troupe.config.spec.EmulatedSpec;
 import dev.troupe.engine.provider.Work;
+import dev.troupe.layer.DropoutKey;
 import dev.troupe.layer.DropoutSettings;
+import dev.troupe.layer.drop.LayerDrop;
 import dev.troupe.model.gpt2.Gpt2;
 import dev.troupe.offload.StateStore;
 import dev.troupe.optimizer.Optimizer;
@@ -20,6 +22,8 @@ import dev.troupe.stage.StageSettings;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -112,6 +116,28 @@ class EmulatedCostsTest {
         List<String> keys = Arrays.stream(settings).map(setting -> "engine.emulated." + setting).toList();
         return EmulatedCosts.of(RunSpecReader.read(Optional.empty(), keys).engine().emulated(), plan).nanos(stage,
                 Work.UPDATE);
+    }
+
+    /** By the same gates: a block has 1056 operations of attention and 1536 of the MLP in its forward; the head has 240. */
+    @Test
+    void shouldTakeOnlyTheTimeOfTheHalvesThatAMicrobatchKeeps() {
+        DropoutSettings dropping = new DropoutSettings(0, 0, new LayerDrop(0.1, 5, 2, true), 3);
+        StageSettings settings = new StageSettings(2, 3, 4, new Optimizer.Sgd(0), Recompute.NONE, dropping);
+        EmulatedCosts costs = new EmulatedCosts(
+                RunSpecReader.read(Optional.empty(), List.of("engine.emulated.device-flops=1e9")).engine().emulated(),
+                PARTITION, settings, _ -> false);
+        Set<Long> seen = new TreeSet<>();
+        for (int microbatch = 0; microbatch < 64; microbatch++) {
+            DropoutKey key = dropping.keyOf(9, microbatch, 3, 3);
+            long attention = key.ofHalf(2, DropoutKey.Site.ATTENTION_OUTPUT) == 0 ? 0 : 1;
+            long mlp = key.ofHalf(2, DropoutKey.Site.MLP_OUTPUT) == 0 ? 0 : 1;
+            assertEquals(1056 * attention + 1536 * mlp + 240, costs.nanos(1, Work.FORWARD, 9, microbatch));
+            assertEquals(768 * attention + 1536 * mlp + 240, costs.nanos(1, Work.BACKWARD_WEIGHT, 9, microbatch));
+            assertEquals(costs.nanos(0, Work.FORWARD), costs.nanos(0, Work.FORWARD, 9, microbatch), "the first block");
+            assertEquals(costs.nanos(1, Work.BACKWARD), costs.nanos(1, Work.BACKWARD, 0, microbatch), "the first step");
+            seen.add(costs.nanos(1, Work.BACKWARD, 9, microbatch));
+        }
+        assertEquals(4, seen.size());
     }
 
     @Test

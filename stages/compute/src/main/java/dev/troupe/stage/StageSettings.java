@@ -89,6 +89,12 @@ public record StageSettings(int microbatchSize, int sequenceLength, int microbat
                 : this;
     }
 
+    /** Returns the same with every half of a block kept, as if it were drawn, to count memory. */
+    public StageSettings keepingAllHalves() {
+        return new StageSettings(microbatchSize, sequenceLength, microbatchesPerStep, optimizer, recompute,
+                dropout.keepingAllHalves(), separatesDocuments, overlap, replay, gradientOrder);
+    }
+
     /** Refuses a stage with a longer sequence than the model's, or with a group that cannot share the model out. */
     void requireFits(ModelSpec model, TensorShare share) {
         int longest = model.size(Axis.POSITION);

@@ -86,9 +86,9 @@ final class StageTape {
             if (x != null) {
                 watch.activation(layers.range(layer).last(), number, x);
             }
-            if (groups.first(layer) == layer) {
+            if (keepsInput(layer)) {
                 recompute.afterForward(tapes.get(layer));
-                if (keptRows != null && tapes.get(layer) instanceof ResidualLayer.Pass block) {
+                if (keptRows != null && tapes.get(layer) instanceof ResidualLayer.Pass block && !block.isDropped()) {
                     block.replaceInput(keptRows.intoOwn(block.input(), context.length()));
                 }
             } else {
@@ -97,6 +97,20 @@ final class StageTape {
             shares.endForward(layer);
         }
         return x;
+    }
+
+    /** Returns whether a layer keeps its input: the first of its group that the microbatch does not drop. */
+    private boolean keepsInput(int layer) {
+        return nextKept(groups.first(layer), layer) == layer || groups.first(layer) == groups.last(layer);
+    }
+
+    /** Returns the next layer from {@code first} to {@code last} that the microbatch does not drop; after it if none. */
+    private int nextKept(int first, int last) {
+        int layer = first;
+        while (layer <= last && tapes.get(layer) instanceof ResidualLayer.Pass pass && pass.isDropped()) {
+            layer++;
+        }
+        return layer;
     }
 
     /** Sets whether the next forward computes the head's gradient for the backward. */
@@ -148,18 +162,22 @@ final class StageTape {
      */
     private void replay(int first, int last, int next) {
         Tensor x = null;
+        int begin = nextKept(first, last);
         for (int layer = first; layer <= last; layer++) {
             shares.beginBackward(layer, layer < last ? layer + 1 : next);
-            if (layer == first) {
+            if (layer == begin) {
                 if (keptRows != null && tapes.get(layer) instanceof ResidualLayer.Pass block) {
                     block.replaceInput(keptRows.intoWhole(block.input(), context.length()));
                 }
                 recompute.beforeBackward(tapes.get(layer));
-            } else {
+            } else if (x != null && nextKept(layer, layer) == layer) {
                 ((ResidualLayer.Pass) tapes.get(layer)).enter(x, context);
+                x = null;
             }
             if (layer < last) {
-                x = ((ResidualLayer.Pass) tapes.get(layer)).output();
+                if (x == null && layer >= begin && nextKept(layer + 1, last) <= last) {
+                    x = ((ResidualLayer.Pass) tapes.get(layer)).output();
+                }
                 shares.endBackward(layer);
             }
         }

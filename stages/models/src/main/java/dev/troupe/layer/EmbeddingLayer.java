@@ -78,7 +78,7 @@ public final class EmbeddingLayer implements Layer {
                     addsPositions ? positionsFrom(microbatch.firstPlace()) : null,
                     microbatch.length(), y);
             Tensor own = stream.intoSum(y, microbatch.length());
-            dropout.forward(own, microbatch);
+            dropout.forward(own, 1, microbatch);
             return own;
         }
 
@@ -106,7 +106,7 @@ public final class EmbeddingLayer implements Layer {
         /** There is no gradient for token ids, so this returns null. */
         @Override
         public Tensor backwardInput(Tensor dy, boolean weightsFollow) {
-            outputGradient = dropout.backward(dy, microbatch);
+            outputGradient = dropout.backward(dy, 1, microbatch);
             if (outputGradient != dy) {
                 pool.give(dy);
             }

@@ -2,11 +2,13 @@ package dev.troupe.layer;
 
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
+import dev.troupe.layer.drop.LayerDrop;
 import java.util.List;
 
 /**
  * A half of a block: {@code f} of {@code y = x + f(norm(x))}, where x is the residual stream and f ends in a projection. The
- * norm, the stream, dropout and the order of the backwards are the same in every half; a subclass computes f.
+ * norm, the stream, dropout and the order of the backwards are the same in every half; a subclass computes f. A half that a
+ * microbatch keeps with a {@linkplain LayerDrop probability} divides f by it.
  *
  * <p>N = B T rows, C hidden size: x and y [N x C].
  */
@@ -49,6 +51,8 @@ public abstract class Half {
         protected Tensor normed;
         /** All rows of the gradient for f, [N x C], between the two backwards. */
         protected Tensor outputGradient;
+        /** The reciprocal of the probability that the half is kept. */
+        private double factor = 1;
         private final Norm.Pass normPass = norm.new Pass();
         private final boolean isTrained = parameters().stream().anyMatch(one -> one.spec().isTrained());
 
@@ -81,6 +85,12 @@ public abstract class Half {
         /** Frees every tensor of f that the backward for the input made. */
         protected abstract void releaseInnerGradients();
 
+        /** Returns whether a microbatch keeps the half, before its {@link #enter}. */
+        final boolean isKept(MicrobatchContext context) {
+            factor = dropout.factorOfHalf(context);
+            return factor != 0;
+        }
+
         /**
          * Runs the forward as far as the backwards need it, without the last projection. The input is {@code residual + x},
          * which is written to x and taken over.
@@ -103,7 +113,7 @@ public abstract class Half {
          */
         final Tensor project() {
             Tensor added = projected();
-            dropout.forward(added, microbatch);
+            dropout.forward(added, factor, microbatch);
             return added;
         }
 
@@ -144,7 +154,7 @@ public abstract class Half {
         /** Takes over the gradient for y, and returns the gradient for x. */
         final Tensor backwardInput(Tensor dy, boolean weightsToo) {
             weightsFollow = weightsToo;
-            outputGradient = dropout.backward(dy, microbatch);
+            outputGradient = dropout.backward(dy, factor, microbatch);
             Tensor dNormed = stream.intoSum(backwardInner(), microbatch.length());
             Tensor dx = stream.pastHalf(dy, outputGradient, microbatch.length());
             normPass.backwardInput(dNormed, dx, true, weightsFollow);

@@ -6,7 +6,7 @@ import dev.troupe.engine.Tensor;
 
 /**
  * The dropout of addends of the residual stream: at the embedding, and at the end of a half of a block. The mask of an
- * element is the same whether a rank has all rows or only some.
+ * element is the same whether a rank has all rows or only some. A factor of all elements is applied after it.
  */
 final class StreamDropout {
     private final Engine engine;
@@ -14,6 +14,8 @@ final class StreamDropout {
     private final ResidualStream stream;
     private final int layer;
     private final DropoutKey.Site site;
+    /** Whether activations have the type that the engine scales. */
+    private final boolean scalesInPlace;
 
     StreamDropout(LayerContext context, ResidualStream stream, int layer, DropoutKey.Site site) {
         this.engine = context.engine();
@@ -21,13 +23,35 @@ final class StreamDropout {
         this.stream = stream;
         this.layer = layer;
         this.site = site;
+        this.scalesInPlace = engine.computeType() == engine.parameterType();
     }
 
-    /** Drops elements of this rank's rows, in place. */
-    void forward(Tensor y, MicrobatchContext microbatch) {
+    /** Returns the factor of the half that this dropout ends; 0 if the whole half is dropped. */
+    double factorOfHalf(MicrobatchContext microbatch) {
+        return microbatch.dropoutKey().ofHalf(layer, site);
+    }
+
+    /** Drops elements of this rank's rows, in place, and multiplies the others. */
+    void forward(Tensor y, double factor, MicrobatchContext microbatch) {
         if (microbatch.dropoutKey().drops()) {
             engine.dropout(y, dropout(microbatch), y);
         }
+        scale(y, factor, microbatch);
+    }
+
+    private void scale(Tensor y, double factor, MicrobatchContext microbatch) {
+        if (factor == 1) {
+            return;
+        }
+        if (scalesInPlace) {
+            engine.scale(y, factor);
+            return;
+        }
+        Tensor floats = pool.takeFloats(stream.extent(), microbatch.length());
+        engine.cast(y, floats);
+        engine.scale(floats, factor);
+        engine.cast(floats, y);
+        pool.give(floats);
     }
 
     /**
@@ -36,13 +60,19 @@ final class StreamDropout {
      *
      * @param dy this rank's gradient of the output, which stays the caller's
      */
-    Tensor backward(Tensor dy, MicrobatchContext microbatch) {
+    Tensor backward(Tensor dy, double factor, MicrobatchContext microbatch) {
         int length = microbatch.length();
-        if (!microbatch.dropoutKey().drops()) {
+        boolean drops = microbatch.dropoutKey().drops();
+        if (!drops && factor == 1) {
             return stream.whole(dy, length);
         }
         Tensor dropped = pool.take(stream.extent(), length);
-        engine.dropout(dy, dropout(microbatch), dropped);
+        if (drops) {
+            engine.dropout(dy, dropout(microbatch), dropped);
+        } else {
+            engine.copy(dy, dropped);
+        }
+        scale(dropped, factor, microbatch);
         return stream.intoWhole(dropped, length);
     }
 

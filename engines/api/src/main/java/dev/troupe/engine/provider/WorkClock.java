@@ -19,6 +19,15 @@ public interface WorkClock {
 
     void begins(int stage, Work work);
 
+    /**
+     * Begins a work of one microbatch, which may leave out parts of the stage.
+     *
+     * @param microbatch its number in the step, over all data-parallel ranks
+     */
+    default void begins(int stage, Work work, long step, int microbatch) {
+        begins(stage, work);
+    }
+
     /** Waits until the time of the begun work is over. */
     void ends();
 }

@@ -31,6 +31,11 @@ final class EmulatedClock implements WorkClock {
     }
 
     @Override
+    public void begins(int stage, Work work, long step, int microbatch) {
+        deadlineNanos = clock.getAsLong() + costs.nanos(stage, work, step, microbatch);
+    }
+
+    @Override
     public void ends() {
         sleep.until(deadlineNanos);
     }

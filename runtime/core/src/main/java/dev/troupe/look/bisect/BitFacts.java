@@ -15,6 +15,8 @@ import java.util.zip.CRC32C;
 
 /** The facts in which two runs must agree to have equal bits ({@code docs/determinism.md}), as text. */
 final class BitFacts {
+    private static final String LAYER_DROP = "training.layer-drop";
+    private static final String NO_LAYER_DROP = "none";
     private static final String EXPERT = "parallel.expert";
     private static final String NO_AXIS = "[]";
     private static final String ANY = "any";
@@ -38,7 +40,10 @@ final class BitFacts {
         facts.put("training.precision", training.precision().word());
         facts.put("training.global-batch-size", Integer.toString(training.globalBatchSize()));
         facts.put("training.microbatch-size", Integer.toString(training.microbatchSize()));
-        facts.put("training.dropout", Double.toString(training.dropout()));
+        facts.put("training.dropout", Double.toString(training.drop().dropout()));
+        facts.put(LAYER_DROP, training.drop().dropsHalves()
+                ? training.drop().keep() + ", " + training.drop().decay() + " in " + training.steps() + " steps"
+                : NO_LAYER_DROP);
         facts.put("sequence length", Integer.toString(run.plan().stageSettings().sequenceLength()));
         InvariantSpec invariant = run.spec().invariant();
         facts.put(InvariantSpec.KEY, invariant.data() ? "[data]" : NO_AXIS);
@@ -64,6 +69,7 @@ final class BitFacts {
                 .orElse(EngineSettings.OWN_PRODUCTS));
         facts.putIfAbsent(EXPERT, "1");
         facts.putIfAbsent(InvariantSpec.KEY, NO_AXIS);
+        facts.putIfAbsent(LAYER_DROP, NO_LAYER_DROP);
         facts.putIfAbsent(FLOAT32_PRODUCTS, EngineSpec.Float32Products.EXACT.word());
         facts.putIfAbsent(EXACT_ROWS, "false");
         return facts;

@@ -4,6 +4,7 @@ import dev.troupe.engine.provider.Work;
 import dev.troupe.look.figure.StepTime;
 import dev.troupe.plan.TrainingPlan;
 import dev.troupe.plan.prepare.EngineChoice;
+import dev.troupe.rank.idle.StepTimes;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.simulator.Costs;
@@ -43,8 +44,8 @@ public record Prediction(Figures figures, StepTime stepTime, List<Double> second
     static Prediction of(String title, List<TracedRun> runs) {
         TracedRun any = runs.getFirst();
         TrainingPlan plan = any.plan();
-        Function<Timeline, Costs> costs = costs(runs);
-        List<List<Step>> simulated = runs.stream().map(run -> run.wholeSteps(title).stream()
+        Function<StepTimes, Costs> costs = costs(runs);
+        List<List<Step>> simulated = runs.stream().map(run -> run.steps().stream()
                 .map(step -> Step.of(Simulator.run(plan.training().plan(), costs.apply(step), plan.creditsPerEdge()),
                         title))
                 .toList()).toList();
@@ -76,7 +77,7 @@ public record Prediction(Figures figures, StepTime stepTime, List<Double> second
      * in that step, {@link MeasuredCosts#shifted}. A hop, the control of an action and the decision take their typical times
      * over all runs.
      */
-    private static Function<Timeline, Costs> costs(List<TracedRun> runs) {
+    private static Function<StepTimes, Costs> costs(List<TracedRun> runs) {
         List<Timeline> whole = runs.stream().flatMap(run -> run.wholeSteps("").stream()).toList();
         List<Timeline> computing = whole.stream().map(Timeline::computing).toList();
         TracedRun any = runs.getFirst();
@@ -87,17 +88,40 @@ public record Prediction(Figures figures, StepTime stepTime, List<Double> second
         long bytes = any.boundaryBytes();
         EngineChoice engine = any.engine();
         if (!engine.computes()) {
-            Costs configured = new Costs(IntStream.range(0, any.plan().partition().stageCount())
-                    .mapToObj(stage -> configured(engine, stage, bytes).plus(control)).toList(), (_, _) -> hop,
-                    decision);
-            return _ -> configured;
+            List<StageCost> stages = IntStream.range(0, any.plan().partition().stageCount())
+                    .mapToObj(stage -> configured(engine, stage, bytes).plus(control)).toList();
+            int perStep = any.plan().training().plan().microbatchesPerStep();
+            return step -> new Costs(stages, (_, _) -> hop, decision,
+                    any.plan().stageSettings().dropout().layers().drops()
+                            ? (stage, kind, microbatch) -> share(engine, stages.get(stage),
+                                    new Action(stage, kind, microbatch % perStep), step.step() + microbatch / perStep,
+                                    control)
+                            : Costs.Microbatches.ALIKE);
         }
         Random drawn = new Random(SEED);
-        return step -> {
+        return times -> {
+            Timeline step = times.timeline("");
             List<StageCost> stages = MeasuredCosts.of(step, _ -> bytes, (_, _) -> hop).stages().stream()
                     .map(stage -> stage.plus(control)).toList();
             return new Costs(stages, (_, _) -> hop, decision, MeasuredCosts.shifted(step, stages, control, drawn));
         };
+    }
+
+    /** Returns the share of a cost that an action takes, of the first pipeline. */
+    private static double share(EngineChoice engine, StageCost cost, Action action, long step, long control) {
+        Work work = switch (action.kind()) {
+            case FORWARD -> Work.FORWARD;
+            case BACKWARD_INPUT -> Work.BACKWARD_INPUT;
+            case BACKWARD_WEIGHT -> Work.BACKWARD_WEIGHT;
+            case FULL_BACKWARD -> Work.BACKWARD;
+            case RECOMPUTE -> Work.RECOMPUTE;
+            default -> null;
+        };
+        long nanos = cost.nanos(action.kind());
+        return work == null || nanos == 0
+                ? 1
+                : (double) (engine.settings().costs().nanos(action.stage(), work, step, action.microbatch()) + control)
+                        / nanos;
     }
 
     private static StageCost configured(EngineChoice engine, int stage, long bytes) {

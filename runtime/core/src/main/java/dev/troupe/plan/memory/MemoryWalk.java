@@ -108,7 +108,8 @@ final class MemoryWalk implements RankSide, StepWatch, AutoCloseable {
                 Runnable::run, experts, plan.trainsReplicas());
         for (int stage : plan.stagesOf(rank)) {
             fitting(stage, "", () -> stages.put(stage,
-                    Stage.create(this.engine, plan.partition(), stage, plan.stageSettings(stage).storing(this::count),
+                    Stage.create(this.engine, plan.partition(), stage,
+                            plan.stageSettings(stage).keepingAllHalves().storing(this::count),
                             share, data,
                             (name, shape, type, target) -> {
                                 throw new IllegalStateException("nothing is loaded if only sizes count");

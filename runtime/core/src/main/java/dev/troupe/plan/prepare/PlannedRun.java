@@ -10,6 +10,7 @@ import dev.troupe.model.ModelSpec;
 import dev.troupe.model.spec.ParameterSpec;
 import dev.troupe.optimizer.Optimizer;
 import dev.troupe.parallel.Zero;
+import dev.troupe.plan.DroppedHalves;
 import dev.troupe.plan.EmulatedCosts;
 import dev.troupe.plan.FaultChecks;
 import dev.troupe.plan.OptimizerChoice;
@@ -52,7 +53,7 @@ public record PlannedRun(OpenedRun opened, TrainingPlan plan, EngineChoice engin
         ReplaySpec replay = training.memory().replay();
         StageSettings settings = new StageSettings(training.microbatchSize(), start.sequenceLength(),
                 spec.parallel().data() * spec.microbatchCount(), OptimizerChoice.of(spec, start.model()),
-                Recompute.valueOf(training.memory().recompute().name()), dropout(training, choice),
+                Recompute.valueOf(training.memory().recompute().name()), dropout(training, start.model(), choice),
                 opened.data().separatesDocuments())
                 .with(new Replay(replay.every(), replay.aheadBlocks(), replay.partition()))
                 .with(order(spec));
@@ -84,10 +85,12 @@ public record PlannedRun(OpenedRun opened, TrainingPlan plan, EngineChoice engin
                         !run.model().sharedInTraining().isEmpty());
     }
 
-    private static DropoutSettings dropout(TrainingSpec training, EngineChoice engine) {
-        requireDropout("training.dropout", training.dropout(), engine);
+    private static DropoutSettings dropout(TrainingSpec training, ModelSpec model, EngineChoice engine) {
+        requireDropout("training.dropout", training.drop().dropout(), engine);
         requireDropout("training.lora.dropout", training.lora().dropout(), engine);
-        return new DropoutSettings(training.dropout(), training.lora().dropout(), training.seed());
+        return new DropoutSettings(training.drop().dropout(), training.lora().dropout(),
+                DroppedHalves.of(training, model),
+                training.seed());
     }
 
     private static void requireDropout(String key, double probability, EngineChoice engine) {

@@ -1,9 +1,12 @@
 package dev.troupe.plan.profile;
 
 import dev.troupe.config.RunSpec;
+import dev.troupe.config.spec.TrainingSpec;
+import dev.troupe.layer.drop.LayerDrop;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.partition.LayerRange;
 import dev.troupe.partition.Partition;
+import dev.troupe.plan.DroppedHalves;
 import dev.troupe.plan.UsageException;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.search.Borders;
@@ -26,18 +29,36 @@ public final class LayoutByCosts {
     }
 
     /**
-     * Returns the costs of the layers; empty if {@code parallel.layout} has none.
+     * Returns the expected costs of the layers, which microbatches may drop; empty if {@code parallel.layout} has none.
      *
      * @param setting the conditions of the run, which a profile must have too
      * @throws UsageException if the costs are wrong, or the profile is missing or of other conditions
      */
     public static Optional<List<Unit>> units(RunSpec spec, ModelSpec model, Supplier<ProfileSetting> setting) {
+        return ofWholeLayers(spec, model, setting).map(units -> expected(units, spec.training(), model));
+    }
+
+    private static Optional<List<Unit>> ofWholeLayers(RunSpec spec, ModelSpec model,
+            Supplier<ProfileSetting> setting) {
         Optional<Path> file = Profile.file(spec);
         if (file.isPresent()) {
             return Optional.of(Profile.read(file.get()).requireFor(setting.get(), file.get()).units());
         }
         String layout = spec.parallel().layout();
         return GivenCosts.isGiven(layout) ? Optional.of(GivenCosts.read(layout, model)) : Optional.empty();
+    }
+
+    /** Returns the costs times the mean probability over a run that a microbatch keeps the layer. */
+    static List<Unit> expected(List<Unit> units, TrainingSpec training, ModelSpec model) {
+        LayerDrop drop = DroppedHalves.of(training, model);
+        return IntStream.range(0, units.size()).mapToObj(layer -> {
+            Unit unit = units.get(layer);
+            return !drop.drops() || !model.layers().get(layer).isHalf()
+                    ? unit
+                    : new Unit(unit.name(),
+                            unit.cost().at(1 / drop.meanKeepProbability(training.steps(), model.blockNumber(layer))),
+                            unit.residentBytes(), unit.activationBytes());
+        }).toList();
     }
 
     /**

@@ -100,8 +100,8 @@ public final class StageOps implements StepOps {
             case FORWARD -> forward(action, pass);
             case FULL_BACKWARD -> backward(action, pass, Work.BACKWARD, stage::backward);
             case BACKWARD_INPUT -> backward(action, pass, Work.BACKWARD_INPUT, stage::backwardInput);
-            case RECOMPUTE -> recompute(action.microbatch());
-            default -> backwardWeight(action.microbatch());
+            case RECOMPUTE -> recompute(action, pass);
+            default -> backwardWeight(action, pass);
         };
     }
 
@@ -116,7 +116,7 @@ public final class StageOps implements StepOps {
         } else {
             watch.makes(action.as(Kind.SEND_F));
         }
-        clock.begins(stage.index(), Work.FORWARD);
+        begins(Work.FORWARD, action, pass);
         Tensor output = switch (pass.kind()) {
             case TRAINING -> {
                 stage.enterStep(step.step(), plan.globalMicrobatch(rank.rank(), inStep) - microbatch);
@@ -196,7 +196,7 @@ public final class StageOps implements StepOps {
         if (!stage.hasEmbedding()) {
             watch.makes(action.as(Kind.SEND_B));
         }
-        clock.begins(stage.index(), work);
+        begins(work, action, pass);
         Tensor inputGradient = backward.of(action.microbatch(), outputGradient);
         clock.ends();
         if (!stage.hasEmbedding()) {
@@ -208,18 +208,27 @@ public final class StageOps implements StepOps {
                 : ActionResult.NOTHING;
     }
 
-    private ActionResult backwardWeight(int microbatch) {
-        clock.begins(stage.index(), Work.BACKWARD_WEIGHT);
-        stage.backwardWeight(microbatch);
+    private ActionResult backwardWeight(Action action, Pass pass) {
+        begins(Work.BACKWARD_WEIGHT, action, pass);
+        stage.backwardWeight(action.microbatch());
         clock.ends();
         return ActionResult.NOTHING;
     }
 
-    private ActionResult recompute(int microbatch) {
-        clock.begins(stage.index(), Work.RECOMPUTE);
-        stage.recompute(microbatch);
+    private ActionResult recompute(Action action, Pass pass) {
+        begins(Work.RECOMPUTE, action, pass);
+        stage.recompute(action.microbatch());
         clock.ends();
         return ActionResult.NOTHING;
+    }
+
+    /** Validation leaves nothing out. */
+    private void begins(Work work, Action action, Pass pass) {
+        switch (pass.kind()) {
+            case TRAINING -> clock.begins(stage.index(), work, steps.passOf(action, pass).step(),
+                    plan.globalMicrobatch(rank.rank(), steps.microbatchInStep(pass.kind(), action)));
+            case VALIDATION -> clock.begins(stage.index(), work);
+        }
     }
 
     /**

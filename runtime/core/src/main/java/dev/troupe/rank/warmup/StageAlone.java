@@ -36,7 +36,8 @@ public final class StageAlone implements AutoCloseable {
                 among(groups, GroupKind.EXPERT_DATA, rank, engine, sum), plan.stageSettings().addsInTree());
         DataShare dataShare = new DataShare(among(groups, GroupKind.DATA, rank, engine, sum), plan.zero(),
                 Runnable::run, experts, plan.trainsReplicas());
-        stage = Stage.create(engine, plan.partition(), index, plan.stageSettings(index), share, dataShare,
+        stage = Stage.create(engine, plan.partition(), index, plan.stageSettings(index).keepingAllHalves(), share,
+                dataShare,
                 (_, _, _, _) -> {
                     // Zeros suffice: neither the time of a kernel nor its support depends on its input.
                 });

@@ -4,8 +4,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.troupe.config.RunSpecReader;
+import dev.troupe.config.spec.TrainingSpec;
+import dev.troupe.layer.drop.LayerDrop;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.partition.Partition;
+import dev.troupe.plan.DroppedHalves;
 import dev.troupe.plan.UsageException;
 import dev.troupe.schedule.Plan;
 import dev.troupe.schedule.family.Schedules;
@@ -15,6 +19,7 @@ import dev.troupe.schedule.simulator.Hop;
 import dev.troupe.schedule.simulator.Simulator;
 import dev.troupe.schedule.simulator.StageCost;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -57,6 +62,24 @@ class LayoutByCostsTest {
         Partition found = LayoutByCosts.of(model, GivenCosts.read("costs(E=0, a=1, m=2, L=2)", model), plan);
         assertEquals(6, found.stageCount());
         assertEquals(8, model.layers().size());
+    }
+
+    /** Costs times probabilities: a later stage gets more halves if microbatches drop them. */
+    @Test
+    void shouldCutByTheExpectedCostsOfLayersThatMicrobatchesDrop() {
+        ModelSpec model = GivenCostsTest.model(8);
+        List<Unit> whole = GivenCosts.read("costs(E=0, a=1, m=1, L=0)", model);
+        TrainingSpec training = RunSpecReader.read(Optional.empty(), List.of("training.layer-drop.keep=0.2"))
+                .training();
+        List<Unit> expected = LayoutByCosts.expected(whole, training, model);
+        LayerDrop drop = DroppedHalves.of(training, model);
+        for (int layer = 1; layer < 17; layer++) {
+            assertEquals(1e9 * drop.meanKeepProbability(300, model.blockNumber(layer)),
+                    expected.get(layer).cost().forwardNanos(), 1);
+        }
+        Plan plan = Schedules.named("1f1b").plan(2, 1, 8);
+        assertEquals(8, LayoutByCosts.of(model, whole, plan).layers(1).size() - 1);
+        assertTrue(LayoutByCosts.of(model, expected, plan).layers(1).size() - 1 > 8);
     }
 
     @Test
