@@ -53,6 +53,7 @@ class TidyTest {
                             "dev.troupe.generate")),
             Map.entry("cluster-config", List.of("dev.troupe.config", "com.typesafe")),
             Map.entry("runtime/protocol", List.of("dev.troupe.protocol", "dev.troupe.schedule")),
+            Map.entry("runtime/store", List.of("dev.troupe.store")),
             Map.entry("runtime/wire",
                     List.of("dev.troupe.port", "dev.troupe.transport", "dev.troupe.collective",
                             "dev.troupe.snapshot",
@@ -78,7 +79,7 @@ class TidyTest {
     private static final Pattern IMPORT_BEYOND_THE_JDK = Pattern.compile(
             "^import (?:static )?+((?!javax?\\.|jdk\\.|com\\.sun\\.)[\\w.]+)", Pattern.MULTILINE);
     /** Modules of decisions: the same events in the same order have the same commands, on any thread at any time. */
-    private static final List<String> PURE = List.of("runtime/protocol", "schedules");
+    private static final List<String> PURE = List.of("runtime/protocol", "runtime/store", "schedules");
     private static final Pattern THREAD_OR_CLOCK = Pattern.compile(
             "\\bThread(?! rule)\\w*|\\bjava\\.util\\.concurrent\\.(?!TimeUnit\\b)[\\w.]+|\\bCompletableFuture\\b|\\bparallelStream\\b"
                     + "|\\bnanoTime\\b|\\bcurrentTimeMillis\\b|\\bjava\\.time\\.(?!Duration\\b)[\\w.]+|\\bnew (?:Secure)?Random\\(\\)"

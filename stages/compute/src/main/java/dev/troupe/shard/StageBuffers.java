@@ -258,11 +258,7 @@ public final class StageBuffers implements AutoCloseable {
         return layout.runOf(parameter);
     }
 
-    /**
-     * Returns this rank's part of a parameter in a buffer, under a name; empty if it has none.
-     *
-     * @param isCopy whether another rank with the same microbatches has and writes it too
-     */
+    /** Returns this rank's part of a parameter in a buffer; {@code isCopy}: whether another rank writes the same too. */
     public Optional<StateTensor> held(String name, Parameter parameter, FlatBuffer buffer, boolean isCopy) {
         return layout.held(name, parameter, buffer, isCopy);
     }
