@@ -159,6 +159,16 @@ class MemoryTest {
                 "parallel.data=2", "parallel.expert=2", "training.zero=" + zero);
     }
 
+    /** The sums of a tree wait for their neighbour, as wholes or as shares. */
+    @ParameterizedTest
+    @CsvSource({"gpt2-tied-adamw, 1, 1, 0", "gpt2-tied-adamw, 2, 1, 1", "gpt2-tied-adamw, 2, 1, 3",
+            "mixtral-aux, 4, 2, 2", "mixtral-aux, 2, 2, 3"})
+    void shouldTakeTheAnnouncedMemoryWithOneTreeOfSums(String name, int data, int expert, int zero) {
+        assertTakesWhatItAnnounces(name, "1f1b", 2, 1, "none", "parallel.invariant=[data, expert]",
+                "parallel.data=" + data, "parallel.expert=" + expert, "training.zero=" + zero,
+                "training.global-batch-size=8");
+    }
+
     private void assertTakesWhatItAnnounces(String schedule, int pipeline, int virtualStages, String recompute,
             String... more) {
         assertTakesWhatItAnnounces(Golden.TIED, schedule, pipeline, virtualStages, recompute, more);

@@ -15,6 +15,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -70,7 +71,7 @@ class OneHashTest {
     private void requireOneHash(long seed) throws IOException {
         DrawnGrid grid = DrawnGrid.of(seed);
         for (String engine : List.of("reference", "cpu")) {
-            assertEquals(plain(grid.model(), engine), hash(grid.settings(engine)),
+            assertEquals(plain(grid.model(), grid.tensor(), engine), hash(grid.settings(engine)),
                     "seed " + seed + ", " + engine + ", " + grid);
         }
     }
@@ -78,8 +79,8 @@ class OneHashTest {
     /** The key is needed: without it the same two grids have other bits. */
     @Test
     void shouldEndWithOtherHashesWithoutTheKey() throws IOException {
-        DrawnGrid two = new DrawnGrid(0, 1, 2, 1, 0, "gpipe", 1, "uniform", "none");
-        assertNotEquals(hash(DrawnGrid.plain(0).settings("reference", "parallel.invariant=[]")),
+        DrawnGrid two = new DrawnGrid(0, 1, 1, 2, 1, 0, "gpipe", 1, "uniform", "none");
+        assertNotEquals(hash(DrawnGrid.plain(0, 1).settings("reference", "parallel.invariant=[]")),
                 hash(two.settings("reference", "parallel.invariant=[]")));
     }
 
@@ -89,17 +90,29 @@ class OneHashTest {
     void shouldEndWithItAfterAFailureInsideAnExchangeOfRows(String schedule, int rank, String kernel, int call,
             int zero)
             throws IOException {
-        DrawnGrid grid = new DrawnGrid(DrawnGrid.MIXTURE, 2, 4, 2, zero, schedule, 1, "uniform", "none");
-        String expected = plain(DrawnGrid.MIXTURE, FaultyEngineProvider.KIND);
+        DrawnGrid grid = new DrawnGrid(DrawnGrid.MIXTURE, 1, 2, 4, 2, zero, schedule, 1, "uniform", "none");
+        String expected = plain(DrawnGrid.MIXTURE, 1, FaultyEngineProvider.KIND);
         FaultyEngineProvider.breakCall(rank, kernel, call);
         assertEquals(expected, hash(grid.settings(FaultyEngineProvider.KIND)));
         assertTrue(FaultyEngineProvider.hasBroken(), "nothing failed");
     }
 
-    private String plain(int model, String engine) throws IOException {
-        String name = model + engine;
+    /** A checkpoint of one grid continues on another. */
+    @Test
+    void shouldEndWithItAfterAResumeOnAnotherGrid() throws IOException {
+        DrawnGrid before = new DrawnGrid(DrawnGrid.MIXTURE, 1, 1, 4, 2, 3, "gpipe", 1, "uniform", "none");
+        DrawnGrid after = new DrawnGrid(DrawnGrid.MIXTURE, 1, 2, 2, 1, 1, "1f1b", 1, "uniform", "full");
+        Path run = directory.resolve("resumed");
+        Execution.train(run, before.settings("cpu", "training.steps=10")).requireDone();
+        Execution.resume(run, after.settings("cpu").stream().flatMap(setting -> Stream.of("-s", setting))
+                .toArray(String[]::new)).requireDone();
+        assertEquals(plain(DrawnGrid.MIXTURE, 1, "cpu"), hashOf(run));
+    }
+
+    private String plain(int model, int tensor, String engine) throws IOException {
+        String name = model + " " + tensor + " " + engine;
         if (!PLAIN.containsKey(name)) {
-            PLAIN.put(name, hash(DrawnGrid.plain(model).settings(engine)));
+            PLAIN.put(name, hash(DrawnGrid.plain(model, tensor).settings(engine)));
         }
         return PLAIN.get(name);
     }
@@ -107,6 +120,10 @@ class OneHashTest {
     private String hash(List<String> settings) throws IOException {
         Path run = directory.resolve("run-" + runs++);
         Execution.train(run, settings).requireDone();
+        return hashOf(run);
+    }
+
+    private static String hashOf(Path run) throws IOException {
         try {
             return HexFormat.of().formatHex(
                     MessageDigest.getInstance("SHA-256").digest(Files.readAllBytes(RunFiles.exported(run))));

@@ -2,6 +2,7 @@ package dev.troupe.config.spec;
 
 import dev.troupe.config.problem.ConfigException;
 import dev.troupe.config.problem.Problem;
+import dev.troupe.config.spec.update.ReplicasSpec;
 import dev.troupe.config.value.Values;
 import java.util.List;
 
@@ -72,9 +73,9 @@ public record InvariantSpec(boolean data, boolean expert) {
             values.report("training.gradient-exchange", "float32 with " + KEY, "bfloat16",
                     "each rank rounds the sum of its own microbatches, which depends on the number of ranks");
         }
-        if (parallel.sequence()) {
-            values.report("parallel.sequence", "false with " + KEY, "true",
-                    "gradients of norms are then sums over tensor-parallel ranks and over microbatches at once");
+        if (training.update().replicas().mode() != ReplicasSpec.Mode.NONE) {
+            values.report("training.replicas.mode", "none with " + KEY, training.update().replicas().mode().word(),
+                    "each pipeline then has weights of its own, which depend on its microbatches");
         }
         if (!parallel.replicas().isEmpty()) {
             values.report("parallel.replicas", "[] with " + KEY, "" + parallel.replicas(),

@@ -58,7 +58,7 @@ public record TrainingPlan(ParallelLayout ranks, boolean sharesSequence, Zero ze
         WholeStep step = wholeStep(model, ranks, sharesSequence, zero, settings);
         requireReplays(compute, settings);
         if (settings.addsInTree()) {
-            TreeChecks.require(compute, model, ranks.tensor());
+            TreeChecks.require(compute);
         }
         Certificate training = PlanValidator.certify(step.training(compute), Purpose.TRAINING, creditsPerEdge);
         return new TrainingPlan(ranks, sharesSequence, zero, partition, settings, training,

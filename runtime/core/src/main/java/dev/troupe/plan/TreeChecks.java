@@ -1,8 +1,6 @@
 package dev.troupe.plan;
 
 import dev.troupe.config.spec.InvariantSpec;
-import dev.troupe.model.ModelSpec;
-import dev.troupe.model.spec.ParameterSpec;
 import dev.troupe.schedule.Action;
 import dev.troupe.schedule.Kind;
 import dev.troupe.schedule.Plan;
@@ -21,11 +19,11 @@ final class TreeChecks {
 
     /**
      * Refuses a plan with overlapping steps, or with gradients of a stage in an order that is neither ascending nor
-     * descending, and a model with gradients that tensor-parallel ranks add up.
+     * descending.
      *
      * @throws UsageException with a sentence
      */
-    static void require(Plan compute, ModelSpec model, int tensor) {
+    static void require(Plan compute) {
         if (compute.overlapsSteps()) {
             throw new UsageException(KEY + ": the steps of this schedule overlap, and each stage updates its weights by"
                     + " itself: leave the key out, or set parallel.schedule to a synchronous one, such as 1f1b");
@@ -39,14 +37,6 @@ final class TreeChecks {
                             + " order: change the plan, or leave the key out");
                 }
             });
-        }
-        boolean ofOwnHeads = model.parameters().values().stream().filter(ParameterSpec::isTrained)
-                .anyMatch(ParameterSpec::isForOwnHeads);
-        if (ofOwnHeads && tensor > 1) {
-            throw new UsageException(
-                    KEY + ": the ranks of a tensor-parallel group add the gradients of norms of heads, and"
-                            + " parallel.tensor = " + tensor + " of a model of the family " + model.family().name()
-                            + " has such norms: set it to 1, or leave the key out");
         }
     }
 

@@ -3,6 +3,8 @@ package dev.troupe.shard;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
+import dev.troupe.parallel.DataShare;
+import dev.troupe.parallel.Zero;
 import dev.troupe.shard.BufferLayout.Piece;
 
 /**
@@ -19,7 +21,14 @@ public record FlatBuffer(Engine engine, Tensor tensor, Extent extent) {
         /** Everything, but after the sum of gradients only the rank's share is valid. */
         SHARE_IN_PLACE,
         /** The rank's share alone. */
-        SHARE
+        SHARE;
+
+        static Extent ofGradients(DataShare data) {
+            if (data.shares(Zero.GRADIENTS)) {
+                return SHARE;
+            }
+            return data.shares(Zero.OPTIMIZER) ? SHARE_IN_PLACE : ALL;
+        }
     }
 
     /** Returns a range of the buffer; if the buffer is a share, a range inside it. */

@@ -19,6 +19,7 @@ import java.util.function.IntSupplier;
  */
 final class GradientBuckets {
     private final OwnShareGradients ownShares;
+    private final boolean ownSharesLast;
     private final SideWork aside;
     private final IntSupplier sumInUse;
     private final List<Layer> layers;
@@ -41,12 +42,15 @@ final class GradientBuckets {
      * Cuts the buffers of gradients into the buckets that are exchanged.
      *
      * @param sumInUse the index of the sum that backwards add to, from a step's first to {@link #addUpRest}
+     * @param ownSharesLast whether gradients of a rank's own rows or heads are summed over the group after the sum over the
+     *     ranks with the same weights, and not before
      * @param finalWithLayers for each layer the parameters with gradients that are final when its last backward is done
      */
     GradientBuckets(BufferLayout layout, DataShare data, List<FlatBuffer> sums, IntSupplier sumInUse,
-            List<List<Parameter>> finalWithLayers, OwnShareGradients ownShares) {
+            List<List<Parameter>> finalWithLayers, OwnShareGradients ownShares, boolean ownSharesLast) {
         this.sumInUse = sumInUse;
         this.ownShares = ownShares;
+        this.ownSharesLast = ownSharesLast;
         this.aside = new SideWork(data.aside());
         this.group = data.group();
         List<Bucket> left = new ArrayList<>(layout.buckets());
@@ -83,7 +87,9 @@ final class GradientBuckets {
     /** Records that a microbatch's backward for the weights has passed a layer. */
     void layerDone(int layer) {
         if (isLastBackward) {
-            ownShares.addUp(layers.get(layer).parameters());
+            if (!ownSharesLast) {
+                ownShares.addUp(layers.get(layer).parameters());
+            }
             begun.set(layer);
             begin(layers.get(layer).buckets().get(sumInUse.getAsInt()));
         }

@@ -101,8 +101,13 @@ public final class LayerShares {
      * @param secondUses the gradients of a second use on this stage
      */
     public void addUpShared(List<Tensor> secondUses) {
-        if (buckets != null && !trees.isEmpty()) {
+        if (buckets != null && addsInTree()) {
             buckets.addUpShared(secondUses);
         }
+    }
+
+    /** Returns whether one tree adds whole gradients. */
+    boolean addsInTree() {
+        return !trees.isEmpty();
     }
 }

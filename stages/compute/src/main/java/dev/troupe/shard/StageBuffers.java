@@ -91,9 +91,12 @@ public final class StageBuffers implements AutoCloseable {
                 ? exchanged(weights())
                 : List.of();
         this.ownShares = new OwnShareGradients(engine, group, pool, parameters,
-                parameter -> sharesGradients ? gradientShare(parameter) : Optional.of(parameter.gradient()));
+                parameter -> sharesGradients || treeLeaves > 0 && data.shares(Zero.OPTIMIZER)
+                        ? gradientShare(parameter)
+                        : Optional.of(parameter.gradient()));
         this.buckets = trained && !sharesGradients && data.group().size() > 1
-                ? new GradientBuckets(layout, data, gradientSums(), this::sumIndex, layers.finalWithLayers(), ownShares)
+                ? new GradientBuckets(layout, data, gradientSums(), this::sumIndex, layers.finalWithLayers(), ownShares,
+                        treeLeaves > 0)
                 : null;
         this.layerShares = layerShares(treeLeaves);
     }
@@ -108,7 +111,7 @@ public final class StageBuffers implements AutoCloseable {
     }
 
     private GradientSum gradientSum(List<Parameter> parameters) {
-        FlatBuffer buffer = allocate(gradientExtent(data));
+        FlatBuffer buffer = allocate(Extent.ofGradients(data));
         Tensor secondUse = !data.shares(Zero.GRADIENTS) && layers.secondUse() != null
                 ? own(engine.parameterType(), layers.secondUse().shape())
                 : null;
@@ -129,13 +132,6 @@ public final class StageBuffers implements AutoCloseable {
     /** Copies the newest weights before an update, if there are several versions. */
     public void beginUpdate() {
         versions.beginUpdate();
-    }
-
-    private static Extent gradientExtent(DataShare data) {
-        if (data.shares(Zero.GRADIENTS)) {
-            return Extent.SHARE;
-        }
-        return data.shares(Zero.OPTIMIZER) ? Extent.SHARE_IN_PLACE : Extent.ALL;
     }
 
     private LayerShares layerShares(int treeLeaves) {
@@ -277,8 +273,11 @@ public final class StageBuffers implements AutoCloseable {
 
     /** Sums gradients of a rank's own rows or heads over the group, and all over the ranks with the same weights. */
     public void addUpGradients() {
+        if (layerShares.addsInTree()) {
+            reduceGradients();
+        }
         ownShares.addUpRest();
-        if (!data.replicas()) {
+        if (!layerShares.addsInTree() && !data.replicas()) {
             reduceGradients();
         }
     }
