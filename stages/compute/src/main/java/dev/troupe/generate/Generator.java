@@ -62,6 +62,16 @@ public final class Generator implements AutoCloseable {
     }
 
     /**
+     * Reads the weights again, such as a trainer's next version ({@link StageWeights}). Texts that were begun before must
+     * have ended: their caches are of the version before.
+     *
+     * @throws dev.troupe.weights.WeightException if the source lacks a tensor
+     */
+    public void load(WeightSource source) {
+        layers.load(source);
+    }
+
+    /**
      * Returns a generator of these weights with adapters. The weights are in memory once, and both use the same caches.
      *
      * @param adapted this model with frozen weights, and with adapters

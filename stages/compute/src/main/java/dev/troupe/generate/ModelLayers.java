@@ -43,7 +43,16 @@ final class ModelLayers implements AutoCloseable {
         StageLayers layers = longest.layers();
         buffers = new StageBuffers(engine, layers.used(), false, DataShare.ALL, TensorGroup.ALONE, context.pool(),
                 Overlap.NONE, 0);
-        buffers.load(layers.parameters(), source);
+        load(source);
+    }
+
+    /**
+     * Reads the weights again.
+     *
+     * @throws dev.troupe.weights.WeightException if the source lacks a tensor
+     */
+    void load(WeightSource source) {
+        buffers.load(longest.layers().parameters(), source);
     }
 
     /**
