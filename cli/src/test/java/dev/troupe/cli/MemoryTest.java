@@ -86,6 +86,19 @@ class MemoryTest {
         assertEquals(4 * 2 * input / 2, growth(false) - growth(true));
     }
 
+    /** Inputs in files: each further microbatch takes less memory by the inputs of two blocks. */
+    @Test
+    void shouldKeepNoInputInMemoryIfItIsInAFile() {
+        List<String> inMemory = new ArrayList<>(dividing(false, 8));
+        List<String> inFiles = new ArrayList<>(dividing(false, 8));
+        inFiles.add("offload.activations=disk");
+        RankMemory rank = announced(inFiles).ranks().getFirst();
+        assertEquals(8 * 2 * 8 * 16 * 4, rank.offloaded());
+        assertTrue(announced(inMemory).largestAtHome() - announced(inFiles).largestAtHome() >= 7 * 2 * 8 * 16 * 4);
+        assertTakesWhatItAnnounces(directory.resolve("run"), inFiles)
+                .forEach(both -> assertEquals(both[0], both[1]));
+    }
+
     /** A run that is refused in this much memory trains with its optimizer's state in files, and takes what it announces. */
     @Test
     void shouldTrainInLessMemoryWithOptimizerStateInFiles() {

@@ -40,6 +40,20 @@ class OffloadRunTest {
         }
     }
 
+    /** Inputs of blocks too, with a failed rank. */
+    @ParameterizedTest
+    @CsvSource({"cpu, 1f1b, 2, 1", "reference, zb-h1, 2, 2"})
+    void shouldChangeNoBitWithInputsInFiles(String engine, String schedule, int pipeline, int tensor)
+            throws IOException {
+        String[] settings = {"engine.kind=" + engine, "parallel.schedule=" + schedule, "parallel.pipeline=" + pipeline,
+                "parallel.tensor=" + tensor, "training.microbatch-size=1", "training.recompute=full"};
+        Path inMemory = train("memory", settings);
+        Path offloaded = train("disk", with(settings, "offload.activations=disk", "training.recompute-partition=true",
+                "faults=[\"exception stage=0 step=1 microbatch=1 at=F\"]"));
+        RunFiles.assertSameBits(inMemory, offloaded);
+        assertTrue(Files.readString(offloaded.resolve("events.jsonl")).contains("recover"), "nothing was restarted");
+    }
+
     /** A failed rank and a resumed run write their state to new files. */
     @Test
     void shouldContinueFromSnapshotsAndCheckpoints() throws IOException {
@@ -64,7 +78,7 @@ class OffloadRunTest {
         Execution execution = Execution.train(run, Golden.named(Golden.TIED)
                 .settings(with(settings, "offload.optimizer=disk", "offload.directory=" + file.resolve("below"))));
         assertEquals(0, execution.exitCode(), execution.errors());
-        assertTrue(execution.errors().contains("The optimizer state of rank 0 (0.4 MiB) is in memory from now on, and"
+        assertTrue(execution.errors().contains("Offloaded state of rank 0 (0.4 MiB) is in memory from now on, and"
                 + " the run continues without its file in " + file.resolve("below") + ": Not a directory"),
                 execution.errors());
         RunFiles.assertSameBits(inMemory, run);

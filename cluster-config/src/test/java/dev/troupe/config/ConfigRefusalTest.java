@@ -75,6 +75,8 @@ class ConfigRefusalTest {
                     + " all; set training.recompute to full, or take this key away.",
             "training.recompute-every=2 ! training.recompute-every (-s): expected 1 with training.recompute = none, found 2;"
                     + " set training.recompute to full, or take this key away.",
+            "offload.activations=disk ! offload.activations (-s): expected none with training.recompute = none, found disk; set"
+                    + " training.recompute to full, or take this key away.",
             "training.recompute-partition=true ! training.recompute-partition (-s): expected false with training.recompute ="
                     + " none, found true; set training.recompute to full, or take this key away.",
             "faults=drop at=F ! faults (-s): expected at=send for drop, found \"at=F\" in \"drop at=F\".",

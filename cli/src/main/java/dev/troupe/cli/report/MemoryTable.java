@@ -52,7 +52,7 @@ public final class MemoryTable {
         return bytes == 0
                 ? ""
                 : " In files, not in memory: " + MemoryPlan.text(bytes)
-                        + " of optimizer state (offload.optimizer).";
+                        + " of state (offload).";
     }
 
     /** Returns the fragmentation of the pools of activations, in which every tensor keeps its shape. */

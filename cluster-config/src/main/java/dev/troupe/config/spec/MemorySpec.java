@@ -17,7 +17,7 @@ public record MemorySpec(int zero, Recompute recompute, ReplaySpec replay, Offlo
     static MemorySpec read(Values values) {
         Recompute recompute = values.word("training.recompute", Recompute.class, "");
         return new MemorySpec(values.integer("training.zero", 0, MOST_ZERO), recompute,
-                ReplaySpec.read(values, recompute), OffloadSpec.read(values));
+                ReplaySpec.read(values, recompute), OffloadSpec.read(values, recompute));
     }
 
     /** The activations that the backward computes again. */

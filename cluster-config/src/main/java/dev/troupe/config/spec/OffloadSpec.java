@@ -10,16 +10,25 @@ import java.util.Set;
 /**
  * The state that ranks keep outside memory: the section {@code offload} of the defaults.
  *
+ * @param activations the place of the inputs of blocks that full recomputation keeps
  * @param given the directory of the files; empty for the directory of the run
  */
-public record OffloadSpec(Place optimizer, Optional<Path> given) {
+public record OffloadSpec(Place optimizer, Place activations, Optional<Path> given) {
+    private static final String ACTIVATIONS = "offload.activations";
     public OffloadSpec {
         Objects.requireNonNull(optimizer, "optimizer");
+        Objects.requireNonNull(activations, "activations");
         Objects.requireNonNull(given, "given");
     }
 
-    static OffloadSpec read(Values values) {
-        return new OffloadSpec(values.word("offload.optimizer", Place.class, ""),
+    static OffloadSpec read(Values values, MemorySpec.Recompute recompute) {
+        Place activations = values.word(ACTIVATIONS, Place.class, "");
+        if (activations == Place.DISK && recompute != MemorySpec.Recompute.FULL
+                && values.sound(ACTIVATIONS, "training.recompute")) {
+            values.report(ACTIVATIONS, "none with training.recompute = " + recompute.word(), "disk",
+                    "set training.recompute to full, or take this key away");
+        }
+        return new OffloadSpec(values.word("offload.optimizer", Place.class, ""), activations,
                 Optional.ofNullable(values.path("offload.directory", Set.of(""))));
     }
 

@@ -7,6 +7,7 @@ import dev.troupe.layer.DropoutKey;
 import dev.troupe.layer.DropoutSettings;
 import dev.troupe.model.LayerSpec;
 import dev.troupe.model.ModelSpec;
+import dev.troupe.model.spec.Axis;
 import dev.troupe.model.spec.LayerCosts;
 import dev.troupe.offload.StateStore;
 import dev.troupe.optimizer.Optimizer;
@@ -147,8 +148,29 @@ public final class EmulatedCosts implements WorkCosts {
         return costs;
     }
 
+    /** Lets a forward and a backward take at least the time in which kept inputs of float32 are written and read. */
+    private void offloadInputs(TrainingPlan plan, double bytesPerSecond) {
+        StageSettings settings = plan.stageSettings();
+        if (settings.recompute() != Recompute.FULL || settings.replay().store().isEmpty()) {
+            return;
+        }
+        boolean divides = plan.sharesSequence() || settings.replay().partition();
+        double input = (double) settings.rows() * plan.model().size(Axis.HIDDEN) * Float.BYTES
+                / (divides ? plan.ranks().tensor() : 1);
+        for (int stage = 0; stage < plan.partition().stageCount(); stage++) {
+            int kept = ReplayGroups.ofSpecs(plan.partition().layers(stage).of(plan.model()), Recompute.FULL,
+                    settings.replay()).keptInputs();
+            long least = Math.round(kept * input / bytesPerSecond * 1e9);
+            for (Work work : List.of(Work.FORWARD, Work.BACKWARD_INPUT)) {
+                nanos.get(work)[stage] = Math.max(nanos(stage, work), least);
+            }
+            nanos.get(Work.BACKWARD)[stage] = nanos(stage, Work.BACKWARD_INPUT) + nanos(stage, Work.BACKWARD_WEIGHT);
+        }
+    }
+
     /** Lets an update take at least the time in which stored moments of float32 are read and written. */
     private void offload(TrainingPlan plan, double bytesPerSecond) {
+        offloadInputs(plan, bytesPerSecond);
         if (!(plan.stageSettings().optimizer() instanceof Optimizer.Stored(Optimizer.OfElements rule, StateStore _))) {
             return;
         }

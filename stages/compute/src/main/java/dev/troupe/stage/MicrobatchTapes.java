@@ -1,11 +1,14 @@
 package dev.troupe.stage;
 
 import dev.troupe.layer.LayerContext;
-import dev.troupe.layer.ResidualStream;
 import dev.troupe.layer.TensorPool;
+import dev.troupe.offload.KeptInputs;
+import dev.troupe.offload.StateStore;
+import dev.troupe.parallel.Aside;
 import dev.troupe.shard.LayerShares;
 import java.util.ArrayDeque;
 import java.util.Arrays;
+import java.util.Optional;
 
 /** The tapes of the microbatches in progress on a stage; tapes are reused. */
 final class MicrobatchTapes {
@@ -16,8 +19,8 @@ final class MicrobatchTapes {
     private final ReplayGroups groups;
     private final LayerShares shares;
     private final TensorPool pool;
-    /** Null if a rank keeps whole inputs. */
-    private final ResidualStream keptRows;
+    /** Null if blocks keep their inputs themselves. */
+    private final KeptInputs inputs;
     // Indexed by microbatch; grows as needed.
     private StageTape[] live = new StageTape[0];
     private final Measures measures;
@@ -28,7 +31,7 @@ final class MicrobatchTapes {
     private boolean endsStep;
 
     MicrobatchTapes(int stage, StageLayers layers, StageSettings settings, LayerShares shares,
-            LayerContext context, Measures measures) {
+            LayerContext context, Aside aside, Measures measures) {
         this.stage = stage;
         this.measures = measures;
         this.layers = layers;
@@ -37,7 +40,13 @@ final class MicrobatchTapes {
         this.groups = layers.replayGroups(settings.recompute(), settings.replay());
         this.shares = shares;
         this.pool = context.pool();
-        this.keptRows = settings.dividesInputs(context.share()) ? ResidualStream.ofOwnRows(context) : null;
+        boolean divides = settings.dividesInputs(context.share());
+        Optional<StateStore> store = settings.recompute() == Recompute.FULL
+                ? settings.replay().store()
+                : Optional.empty();
+        this.inputs = divides || store.isPresent()
+                ? new KeptInputs(context, aside, divides, store, groups.keptInputs())
+                : null;
     }
 
     /** Reports all later outputs to a watch. */
@@ -66,7 +75,7 @@ final class MicrobatchTapes {
         if (live[microbatch] != null) {
             throw misplaced("forward", microbatch, "activations of an earlier forward are still kept");
         }
-        StageTape tape = spare.isEmpty() ? layers.newTape(recompute, groups, keptRows, shares, measures) : spare.pop();
+        StageTape tape = spare.isEmpty() ? layers.newTape(recompute, groups, inputs, shares, measures) : spare.pop();
         tape.begin(microbatch, watch);
         live[microbatch] = tape;
         liveCount = liveCount + 1;
@@ -106,6 +115,13 @@ final class MicrobatchTapes {
         live[microbatch] = null;
         liveCount = liveCount - 1;
         endsStep = false;
+    }
+
+    /** Closes the room of inputs in a store; tensors are closed with the pool. */
+    void close() {
+        if (inputs != null) {
+            inputs.close();
+        }
     }
 
     double loss(int microbatch) {

@@ -5,7 +5,6 @@ import dev.troupe.layer.ResidualLayer;
 import dev.troupe.model.LayerSpec;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.IntStream;
 
 /**
  * The groups of a stage's layers that are replayed together, and the layers that are replayed ahead of the gradient. Only
@@ -18,6 +17,7 @@ public final class ReplayGroups {
     private final int endAhead;
     private final long blocks;
     private final int keptInputs;
+    private final int[] inputs;
 
     private ReplayGroups(List<Boolean> isBlock, Recompute recompute, Replay replay) {
         int every = recompute == Recompute.FULL ? replay.every() : 1;
@@ -43,8 +43,12 @@ public final class ReplayGroups {
         firstAhead = begin;
         endAhead = end;
         blocks = isBlock.stream().filter(each -> each).count();
-        keptInputs = (int) IntStream.range(0, isBlock.size())
-                .filter(layer -> isBlock.get(layer) && first[layer] == layer).count();
+        int kept = 0;
+        inputs = new int[isBlock.size()];
+        for (int layer = 0; layer < isBlock.size(); layer++) {
+            inputs[layer] = isBlock.get(layer) && first[layer] == layer ? kept++ : -1;
+        }
+        keptInputs = kept;
     }
 
     static ReplayGroups of(List<Layer> layers, Recompute recompute, Replay replay) {
@@ -85,6 +89,11 @@ public final class ReplayGroups {
     /** Returns the number of inputs of blocks that a microbatch keeps. */
     public int keptInputs() {
         return keptInputs;
+    }
+
+    /** Returns the number of the input that a layer keeps as a block, from 0; -1 if it keeps none. */
+    int input(int layer) {
+        return inputs[layer];
     }
 
     /** Returns the share of the stage's blocks that is replayed ahead; 0 if it has none. */

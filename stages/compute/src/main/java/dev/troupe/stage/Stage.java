@@ -86,7 +86,8 @@ public final class Stage implements AutoCloseable {
         this.border = new Border(index, loads, stack, new TokenUpload(context, index, model.size(Axis.VOCABULARY)),
                 measures, settings.separatesDocuments());
         this.tied = new TiedTable(index, engine, pool, stack, buffers);
-        this.tapes = new MicrobatchTapes(index, stack, settings, buffers.layerShares(), context, measures);
+        this.tapes = new MicrobatchTapes(index, stack, settings, buffers.layerShares(), context, data.aside(),
+                measures);
     }
 
     private BiasUpdates biasUpdates(ModelSpec model) {
@@ -129,9 +130,7 @@ public final class Stage implements AutoCloseable {
         return layers;
     }
 
-    /**
-     * Returns whether this stage has the embedding: it takes token ids, and neither input nor gradient crosses its border.
-     */
+    /** Returns whether this stage has the embedding: it takes token ids, and no tensor of an earlier stage. */
     public boolean hasEmbedding() {
         return stack.embedding() != null;
     }
@@ -373,6 +372,7 @@ public final class Stage implements AutoCloseable {
     public void close() {
         measures.close();
         pool.close();
+        tapes.close();
         optimizer.close();
         buffers.close();
         border.close();

@@ -9,12 +9,12 @@ import dev.troupe.layer.LayerContext;
 import dev.troupe.layer.MicrobatchContext;
 import dev.troupe.layer.Parameter;
 import dev.troupe.layer.ResidualLayer;
-import dev.troupe.layer.ResidualStream;
 import dev.troupe.layer.Tape;
 import dev.troupe.model.LayerSpec;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.SharedParameter;
 import dev.troupe.model.spec.ParameterSpec;
+import dev.troupe.offload.KeptInputs;
 import dev.troupe.parallel.TensorGroup;
 import dev.troupe.partition.LayerRange;
 import dev.troupe.shard.LayerShares;
@@ -262,10 +262,11 @@ public final class StageLayers {
         return ReplayGroups.of(layers, recompute, replay);
     }
 
-    /** @param keptRows null if a rank keeps whole inputs */
-    StageTape newTape(Recompute recompute, ReplayGroups groups, ResidualStream keptRows, LayerShares shares,
+    /** @param inputs null if blocks keep their inputs themselves */
+    StageTape newTape(Recompute recompute, ReplayGroups groups, KeptInputs inputs, LayerShares shares,
             Measures measures) {
-        return new StageTape(this, layers.stream().map(Layer::newTape).toList(), recompute, groups, keptRows, shares,
+        return new StageTape(this, layers.stream().map(Layer::newTape).toList(), recompute, groups,
+                inputs == null ? null : inputs.newRoom(), shares,
                 measures);
     }
 }

@@ -80,13 +80,13 @@ public record StageSettings(int microbatchSize, int sequenceLength, int microbat
         return gradientOrder == GradientOrder.TREE;
     }
 
-    /** Returns the same with state in another store, if it is in a store. */
+    /** Returns the same with everything that is in a store in another one. */
     public StageSettings storing(StateStore store) {
-        return optimizer instanceof Optimizer.Stored(Optimizer.OfElements rule, StateStore _)
-                ? new StageSettings(microbatchSize, sequenceLength, microbatchesPerStep,
-                        new Optimizer.Stored(rule, store), recompute, dropout, separatesDocuments, overlap, replay,
-                        gradientOrder)
-                : this;
+        Optimizer rule = optimizer instanceof Optimizer.Stored(Optimizer.OfElements each, StateStore _)
+                ? new Optimizer.Stored(each, store)
+                : optimizer;
+        return new StageSettings(microbatchSize, sequenceLength, microbatchesPerStep, rule, recompute, dropout,
+                separatesDocuments, overlap, replay.storing(store), gradientOrder);
     }
 
     /** Returns the same with every half of a block kept, as if it were drawn, to count memory. */

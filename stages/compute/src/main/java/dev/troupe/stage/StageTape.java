@@ -5,9 +5,9 @@ import dev.troupe.layer.ExpertLoads;
 import dev.troupe.layer.HeadLayer;
 import dev.troupe.layer.MicrobatchContext;
 import dev.troupe.layer.ResidualLayer;
-import dev.troupe.layer.ResidualStream;
 import dev.troupe.layer.Tape;
 import dev.troupe.layer.TensorPool;
+import dev.troupe.offload.KeptInputs;
 import dev.troupe.shard.LayerShares;
 import java.util.List;
 
@@ -17,8 +17,8 @@ final class StageTape {
     private final List<Tape> tapes;
     private final Recompute recompute;
     private final ReplayGroups groups;
-    /** Null if a rank keeps whole inputs. */
-    private final ResidualStream keptRows;
+    /** Null if blocks keep their inputs themselves. */
+    private final KeptInputs.Room inputs;
     private final LayerShares shares;
     /** Null if another stage has the head. */
     private final HeadLayer.Pass head;
@@ -32,12 +32,12 @@ final class StageTape {
     private boolean inputGradientDone;
 
     StageTape(StageLayers layers, List<Tape> tapes, Recompute recompute, ReplayGroups groups,
-            ResidualStream keptRows, LayerShares shares, Measures measures) {
+            KeptInputs.Room inputs, LayerShares shares, Measures measures) {
         this.layers = layers;
         this.tapes = tapes;
         this.recompute = recompute;
         this.groups = groups;
-        this.keptRows = keptRows;
+        this.inputs = inputs;
         this.shares = shares;
         this.measures = measures;
         this.head = tapes.getLast() instanceof HeadLayer.Pass pass ? pass : null;
@@ -88,8 +88,9 @@ final class StageTape {
             }
             if (keepsInput(layer)) {
                 recompute.afterForward(tapes.get(layer));
-                if (keptRows != null && tapes.get(layer) instanceof ResidualLayer.Pass block && !block.isDropped()) {
-                    block.replaceInput(keptRows.intoOwn(block.input(), context.length()));
+                if (inputs != null && tapes.get(layer) instanceof ResidualLayer.Pass block && !block.isDropped()) {
+                    block.replaceInput(
+                            inputs.keep(groups.input(groups.first(layer)), block.input(), context.length()));
                 }
             } else {
                 ((ResidualLayer.Pass) tapes.get(layer)).dropAll();
@@ -149,7 +150,8 @@ final class StageTape {
     void replayAhead() {
         for (int layer = groups.firstAhead(); layer < groups.endAhead(); layer = groups.last(layer) + 1) {
             int last = groups.last(layer);
-            replay(layer, last, last + 1 < groups.endAhead() ? last + 1 : -1);
+            int next = last + 1 < groups.endAhead() ? last + 1 : -1;
+            replay(layer, last, next, next);
             shares.endBackward(last);
         }
         replayedAhead = true;
@@ -159,15 +161,20 @@ final class StageTape {
      * Computes the tensors that the layers of a group did not keep. The weights of the last layer remain.
      *
      * @param next the next layer that reads its weights
+     * @param nextReplay the first layer of the group that is replayed next; -1 for none
      */
-    private void replay(int first, int last, int next) {
+    private void replay(int first, int last, int next, int nextReplay) {
         Tensor x = null;
         int begin = nextKept(first, last);
         for (int layer = first; layer <= last; layer++) {
             shares.beginBackward(layer, layer < last ? layer + 1 : next);
             if (layer == begin) {
-                if (keptRows != null && tapes.get(layer) instanceof ResidualLayer.Pass block) {
-                    block.replaceInput(keptRows.intoWhole(block.input(), context.length()));
+                if (inputs != null && tapes.get(layer) instanceof ResidualLayer.Pass block) {
+                    block.replaceInput(inputs.restore(groups.input(first), block.input(), context.length()));
+                    if (nextReplay >= 0 && groups.input(nextReplay) >= 0
+                            && nextKept(nextReplay, groups.last(nextReplay)) <= groups.last(nextReplay)) {
+                        inputs.prefetch(groups.input(nextReplay), context.length());
+                    }
                 }
                 recompute.beforeBackward(tapes.get(layer));
             } else if (x != null && nextKept(layer, layer) == layer) {
@@ -186,7 +193,9 @@ final class StageTape {
     /** Prepares the weights of a layer and the inputs of its backward. */
     private void beginBackward(int layer) {
         if (layer == groups.last(layer) && !isReplayed(layer)) {
-            replay(groups.first(layer), layer, nextBackwards(layer));
+            int before = groups.first(layer) - 1;
+            replay(groups.first(layer), layer, nextBackwards(layer),
+                    before < 0 || isReplayed(before) ? -1 : groups.first(before));
         } else {
             shares.beginBackward(layer, nextBackwards(layer));
         }

@@ -16,7 +16,10 @@ import dev.troupe.partition.Partition;
 import dev.troupe.stage.TensorPipelines.Setup;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -80,6 +83,37 @@ class OffloadTest {
             assertTrue(more > 0);
         }
         assertEquals(List.of(), store.open);
+    }
+
+    /** Inputs of blocks in a store: the bits of full recomputation, and only two inputs of a stage in memory. */
+    @ParameterizedTest(name = "{0} of {1}, {2} tensor-parallel ranks, {3} stages, {4}, every {5}, {6} ahead, parts {7}")
+    @CsvSource({"NONE, 1, 1, 1, ALL_FORWARDS_FIRST, 1, 0, false", "NONE, 2, 2, 2, ONE_FORWARD_ONE_BACKWARD, 1, 2, true",
+            "WEIGHTS, 2, 2, 1, WHOLE_BACKWARDS, 2, 0, false", "GRADIENTS, 2, 1, 2, WEIGHT_GRADIENTS_LATE, 1, 1, false",
+            "OPTIMIZER, 2, 2, 1, ALL_FORWARDS_FIRST, 1, 4, true"})
+    void shouldReplayFromInputsInAStore(Zero zero, int holders, int size, int stageCount, Order order, int every,
+            int ahead, boolean divides) {
+        ModelSpec model = new Gpt2(4, 32, 4, 16, 67, true, Gpt2.NORM_EPSILON).spec();
+        Partition partition = Partition.uniform(model, stageCount);
+        Store store = new Store();
+        try (StageGolden golden = new StageGolden(StageGolden.TIED)) {
+            Setup setup = new Setup(golden, new InitialWeights(model, 7), 1, DataType.FLOAT64, Recompute.FULL,
+                    new DropoutSettings(0.1, 3));
+            try (TensorPipelines expected = new TensorPipelines(setup.with(new Replay(every, ahead)), partition, size,
+                    false, holders, zero);
+                    TensorPipelines found = new TensorPipelines(
+                            setup.with(new Replay(every, ahead, divides, Optional.of(store))), partition, size, false,
+                            holders, zero)) {
+                Training.assertSame(expected, found, order, 0);
+                long saved = allocatedBytes(expected) - allocatedBytes(found);
+                assertTrue(order == Order.ALL_FORWARDS_FIRST ? saved > 0 : saved >= 0, saved + " bytes");
+                assertTrue(store.open.stream().allMatch(OffloadTest::isWritten), "room that nothing used");
+            }
+        }
+        assertEquals(List.of(), store.open);
+    }
+
+    private static boolean isWritten(MemorySegment values) {
+        return Arrays.stream(values.toArray(ValueLayout.JAVA_DOUBLE)).anyMatch(value -> value != 0);
     }
 
     private static TensorPipelines pipelines(StageGolden golden, ModelSpec model, DataType type, Partition partition,

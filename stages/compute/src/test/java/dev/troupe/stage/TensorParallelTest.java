@@ -15,6 +15,7 @@ import dev.troupe.partition.Partition;
 import dev.troupe.stage.InMemoryGroup.Call;
 import dev.troupe.stage.NaivePipeline.StepResult;
 import dev.troupe.stage.TensorPipelines.Setup;
+import java.util.Optional;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -132,7 +133,8 @@ class TensorParallelTest {
             Partition partition = Partition.uniform(model, stageCount);
             try (TensorPipelines whole = new TensorPipelines(setup.with(new Replay(every, ahead)), partition, size,
                     false, holders, zero);
-                    TensorPipelines divided = new TensorPipelines(setup.with(new Replay(every, ahead, true)),
+                    TensorPipelines divided = new TensorPipelines(
+                            setup.with(new Replay(every, ahead, true, Optional.empty())),
                             partition, size, false, holders, zero)) {
                 Training.assertSame(whole, divided, order, 0);
                 long activation = (long) golden.sequenceLength * model.size(Axis.HIDDEN);

@@ -2,12 +2,14 @@ package dev.troupe.plan.prepare;
 
 import dev.troupe.batch.ValidationBatches;
 import dev.troupe.config.RunSpec;
+import dev.troupe.config.spec.OffloadSpec;
 import dev.troupe.config.spec.ReplaySpec;
 import dev.troupe.config.spec.TrainingSpec;
 import dev.troupe.engine.provider.Capability;
 import dev.troupe.layer.DropoutSettings;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.spec.ParameterSpec;
+import dev.troupe.offload.StateStore;
 import dev.troupe.optimizer.Optimizer;
 import dev.troupe.parallel.Zero;
 import dev.troupe.plan.DroppedHalves;
@@ -25,6 +27,7 @@ import dev.troupe.stage.Replay;
 import dev.troupe.stage.StageSettings;
 import dev.troupe.sum.GradientOrder;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * A run with its certified plan, and the facts that depend only on the plan. Immutable. Thread rule: any thread.
@@ -55,7 +58,10 @@ public record PlannedRun(OpenedRun opened, TrainingPlan plan, EngineChoice engin
                 spec.parallel().data() * spec.microbatchCount(), OptimizerChoice.of(spec, start.model()),
                 Recompute.valueOf(training.memory().recompute().name()), dropout(training, start.model(), choice),
                 opened.data().separatesDocuments())
-                .with(new Replay(replay.every(), replay.aheadBlocks(), replay.partition()))
+                .with(new Replay(replay.every(), replay.aheadBlocks(), replay.partition(),
+                        training.memory().offload().activations() == OffloadSpec.Place.DISK
+                                ? Optional.of(StateStore.NOTHING)
+                                : Optional.empty()))
                 .with(order(spec));
         TrainingPlan planned = TrainingPlan.of(start.model(), settings, spec.parallel().layout(), schedule,
                 spec.parallel().ranks(), spec.parallel().sequence(), Zero.of(training.memory().zero()),

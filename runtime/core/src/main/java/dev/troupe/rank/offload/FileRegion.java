@@ -71,7 +71,7 @@ final class FileRegion implements StateRegion {
                 }
             }
         } catch (IOException failure) {
-            throw new UncheckedIOException("the optimizer state cannot be read: " + FileReason.of(failure), failure);
+            throw new UncheckedIOException("offloaded state cannot be read: " + FileReason.of(failure), failure);
         }
     }
 

@@ -33,7 +33,7 @@ public final class StateFiles implements StateStore {
 
     @Override
     public StateRegion open(long byteCount) {
-        FileRegion region = new FileRegion(byteCount, why -> notice.accept("The optimizer state of rank " + rank
+        FileRegion region = new FileRegion(byteCount, why -> notice.accept("Offloaded state of rank " + rank
                 + " (" + MemoryPlan.text(byteCount) + ") is in memory from now on, and the run"
                 + " continues without its file in " + directory + ": " + why));
         try {

@@ -31,7 +31,7 @@ class StateFilesTest {
 
     /** A disk with no room, with half of it, with room and no more, and one that never is full. */
     @ParameterizedTest
-    @ValueSource(longs = {0, BYTES / 2, BYTES, BYTES + 300, Long.MAX_VALUE})
+    @ValueSource(longs = {0, BYTES / 2, BYTES, BYTES + 300, 4 * BYTES, 8 * BYTES, Long.MAX_VALUE})
     void shouldKeepEveryValueWhateverTheDiskTakes(long room) throws IOException {
         Random random = new Random(room);
         byte[] expected = new byte[BYTES];
@@ -54,7 +54,7 @@ class StateFilesTest {
             }
         }
         assertEquals(room == Long.MAX_VALUE ? 0 : 1, notices.size(), notices::toString);
-        assertTrue(notices.stream().allMatch(notice -> notice.startsWith("The optimizer state of rank 3 (0.0 MiB)"
+        assertTrue(notices.stream().allMatch(notice -> notice.startsWith("Offloaded state of rank 3 (0.0 MiB)"
                 + " is in memory from now on, and the run continues without its file in ")
                 && notice.contains("No space left on device")), notices::toString);
     }
