@@ -7,7 +7,6 @@ import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.function.Consumer;
 
 /** The values of a state tensor, in the memory of the engine or in a store. Thread rule: as for the engine's copies. */
 public sealed interface StateValues {
@@ -39,32 +38,26 @@ public sealed interface StateValues {
         @Override
         public Fence toHost(Engine engine, MemorySegment target, Fence after) {
             after.await();
-            inNative(target, memory -> {
+            if (target.isNative()) {
+                region.read(byteOffset, target);
+                return Fence.REACHED;
+            }
+            try (Arena arena = Arena.ofConfined()) {
+                MemorySegment memory = arena.allocate(target.byteSize(), Long.BYTES);
                 region.read(byteOffset, memory);
-                if (memory != target) {
-                    target.copyFrom(memory);
-                }
-            });
+                target.copyFrom(memory);
+            }
             return Fence.REACHED;
         }
 
         @Override
         public void fromHost(Engine engine, MemorySegment source) {
-            inNative(source, memory -> {
-                if (memory != source) {
-                    memory.copyFrom(source);
-                }
-                region.write(byteOffset, memory);
-            });
-        }
-
-        private static void inNative(MemorySegment any, Consumer<MemorySegment> work) {
-            if (any.isNative()) {
-                work.accept(any);
+            if (source.isNative()) {
+                region.write(byteOffset, source);
                 return;
             }
             try (Arena arena = Arena.ofConfined()) {
-                work.accept(arena.allocate(any.byteSize(), Long.BYTES));
+                region.write(byteOffset, arena.allocate(source.byteSize(), Long.BYTES).copyFrom(source));
             }
         }
     }

@@ -34,7 +34,6 @@ public final class StageBuffers implements AutoCloseable {
     private final HeldVersions versions;
     /** Empty if the stage is not for training. */
     private final List<GradientSum> sums = new ArrayList<>();
-    // The index of the sum to which backwards add.
     private int sumInUse;
     private final List<Tensor> owned = new ArrayList<>();
     private final List<Exchanged> exchangedWeights;
