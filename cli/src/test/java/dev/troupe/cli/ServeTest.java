@@ -42,6 +42,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 @Tag("real")
 @Timeout(120)
 class ServeTest {
+    /** Texts of several requests are rows of one forward. */
+    private static final String EXACT_ROWS = "engine.exact-rows=true";
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final int CONTEXT = 60;
     private static final int SLOTS = 3;
@@ -57,7 +59,7 @@ class ServeTest {
     @BeforeAll
     static void open() throws Exception {
         SmallModel.write(directory, "llama", "qwen", Map.of("key-value-heads", 2));
-        generation = Generation.of(directory, List.of());
+        generation = Generation.of(directory, List.of(EXACT_ROWS));
         queue = generation.open(CONTEXT, SLOTS, WAITING);
         server = ApiServer.open(settings(Optional.empty()), generation, queue, CONTEXT);
         client = HttpClient.newHttpClient();
@@ -118,8 +120,9 @@ class ServeTest {
     }
 
     private static String generated(String... more) {
-        List<String> arguments = new ArrayList<>(List.of("generate", "-s", "model.from=" + directory, "-s",
-                "data.tokenizer=" + directory, "--tokens", "6"));
+        List<String> arguments = new ArrayList<>(
+                List.of("generate", "-s", EXACT_ROWS, "-s", "model.from=" + directory, "-s",
+                        "data.tokenizer=" + directory, "--tokens", "6"));
         arguments.addAll(List.of(more));
         return Execution.of(arguments).requireDone().output();
     }

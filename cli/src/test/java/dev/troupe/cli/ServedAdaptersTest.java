@@ -58,7 +58,7 @@ class ServedAdaptersTest {
         Map<String, Path> adapters = new LinkedHashMap<>();
         adapters.put("polite", directory.resolve("polite"));
         adapters.put("terse", directory.resolve("terse"));
-        generation = Generation.of(model, List.of(), adapters);
+        generation = Generation.of(model, List.of("engine.exact-rows=true"), adapters);
         queue = generation.open(60, 3, 20);
         server = ApiServer.open(new ApiServer.Settings(new InetSocketAddress("127.0.0.1", 0), Optional.empty(),
                 Optional.empty(), "small"), generation, queue, 60);
@@ -98,8 +98,9 @@ class ServedAdaptersTest {
                 List.of("-s", "model.adapter=" + directory.resolve("terse/model")));
         List<String> texts = new ArrayList<>();
         for (String name : NAMES) {
-            List<String> arguments = new ArrayList<>(List.of("generate", "-s", "model.from=" + model, "-s",
-                    "data.tokenizer=" + model, "--prompt", "To be", "--tokens", "8", "--temperature", "1.3",
+            List<String> arguments = new ArrayList<>(List.of("generate", "-s", "engine.exact-rows=true",
+                    "-s", "model.from=" + model, "-s", "data.tokenizer=" + model, "--prompt", "To be", "--tokens", "8",
+                    "--temperature", "1.3",
                     "--seed", "5", "--log-probabilities", "0"));
             arguments.addAll(settings.get(name));
             JsonNode expected = JSON.readTree(Execution.of(arguments).requireDone().output());

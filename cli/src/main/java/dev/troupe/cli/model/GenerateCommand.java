@@ -7,7 +7,6 @@ import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.look.model.Generation;
 import dev.troupe.look.model.GenerationQueue;
 import dev.troupe.look.model.TextRequest;
-import dev.troupe.look.model.WrittenAnswer;
 import dev.troupe.plan.UsageException;
 import java.io.PrintStream;
 import java.nio.file.Path;
@@ -15,6 +14,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -25,6 +26,8 @@ import picocli.CommandLine.Option;
         "Lets a model (model.from, or --from) continue a prompt, the prompts of a file, or a chat, on one rank. The keys and values of prompt and text are kept, so a token costs a forward of one row."})
 public final class GenerateCommand implements Callable<Integer> {
     private static final int USUAL_TOKENS = 100;
+    /** Texts that are written at a time, if there is memory for so many: a product of few rows costs about the same. */
+    private static final int MOST_SLOTS = 16;
     private static final int MOST_LIKELY = 20;
 
     @Mixin
@@ -131,21 +134,24 @@ public final class GenerateCommand implements Callable<Integer> {
             throw new UsageException(prompts + " must have a prompt, but is empty");
         }
         int longest = requests.stream().mapToInt(one -> one.prompt().length + one.most()).max().orElseThrow();
-        try (GenerationQueue queue = generation.open(longest, 1, 1)) {
-            if (prompt != null && answers == 1 && likely == null) {
+        if (prompt != null && answers == 1 && likely == null) {
+            try (GenerationQueue queue = generation.open(longest, 1, 1)) {
                 output.print(prompt);
                 queue.write(requests.getFirst(), this::show);
                 output.println();
-                return;
             }
-            for (int line = 0; line < requests.size(); line++) {
-                for (int answer = 0; answer < answers; answer++) {
-                    WrittenAnswer text = queue.write(requests.get(line).ofAnswer(answer), _ -> {
-                    });
-                    output.println(AnswerJson.of(generation.tokenizer(), lines.get(line), answer, text));
-                    output.flush();
-                }
-            }
+            return;
+        }
+        List<TextRequest> texts = requests.stream()
+                .flatMap(request -> IntStream.range(0, answers).mapToObj(request::ofAnswer)).toList();
+        try (GenerationQueue queue = generation.openSlots(longest, Math.min(MOST_SLOTS, texts.size()), texts.size())) {
+            AtomicInteger number = new AtomicInteger();
+            queue.writeAll(texts, text -> {
+                int answer = number.getAndIncrement();
+                output.println(AnswerJson.of(generation.tokenizer(), lines.get(answer / answers), answer % answers,
+                        text));
+                output.flush();
+            });
         }
     }
 

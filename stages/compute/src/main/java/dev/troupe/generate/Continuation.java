@@ -9,7 +9,7 @@ import java.util.PriorityQueue;
 
 /**
  * A text that a {@link Generator} continues, token by token. It has a cache of its own, so that any number of texts of one
- * generator may be continued alternately: none changes a bit of another.
+ * generator may be continued alternately or together.
  *
  * <p>Thread rule: as for the generator, which is closed after it.
  */
@@ -21,6 +21,9 @@ public final class Continuation implements AutoCloseable {
     private final int promptLength;
     private int[] text;
     private int length;
+    /** The token at the first place of the cache: later tokens move it, if the text is longer than the context. */
+    private int first;
+    private boolean isReady;
     /** The logarithm of the sum of exponentials at the last place; NaN until it is asked for. */
     private double logSum = Double.NaN;
     private boolean isClosed;
@@ -36,17 +39,59 @@ public final class Continuation implements AutoCloseable {
     }
 
     /**
-     * Adds a token to the text and returns it. The first call reads the prompt.
+     * Reads what is unread, adds a token to the text and returns it. The first call reads the prompt.
      *
      * @throws WeightException if the logits are no numbers
      */
     public int next() {
-        if (length > promptLength && length <= generator.longest()) {
-            generator.readRow(text[length - 1], cache, logits);
-        } else {
-            generator.readPrompt(Arrays.copyOfRange(text, Math.max(0, length - generator.longest()), length), cache,
-                    logits);
+        while (!isReady) {
+            generator.read(List.of(this));
         }
+        return draw();
+    }
+
+    /** Returns the generator that reads this text. */
+    public Generator generator() {
+        return generator;
+    }
+
+    /** Whether all tokens are read, so that the next can be drawn. */
+    public boolean isReady() {
+        return isReady;
+    }
+
+    /** Called when the logits of the last token were written. */
+    void ready() {
+        isReady = true;
+    }
+
+    KeyValueCache cache() {
+        return cache;
+    }
+
+    /** Returns the number of tokens that no forward has read; all of the context, if the text is longer. */
+    int unread() {
+        if (length - first > generator.longest()) {
+            first = length - generator.longest();
+            cache.clear();
+        }
+        return length - first - cache.length();
+    }
+
+    void copyUnread(int count, int[] target, int at) {
+        System.arraycopy(text, first + cache.length(), target, at, count);
+    }
+
+    /**
+     * Adds a token to the text that is {@linkplain #isReady ready}, and returns it.
+     *
+     * @throws WeightException if the logits are no numbers
+     */
+    public int draw() {
+        if (!isReady) {
+            throw new IllegalStateException("the text must be read before its next token is drawn");
+        }
+        isReady = false;
         requireNumbers();
         logSum = Double.NaN;
         int token = sampler.draw(logits, text, promptLength, length);

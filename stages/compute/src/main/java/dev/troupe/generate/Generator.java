@@ -1,41 +1,45 @@
 package dev.troupe.generate;
 
 import dev.troupe.engine.Engine;
-import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
-import dev.troupe.engine.fallback.HostNumbers;
 import dev.troupe.layer.MicrobatchContext;
+import dev.troupe.layer.cache.CachedRows;
 import dev.troupe.layer.cache.KeyValueCache;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.spec.Axis;
 import dev.troupe.weights.WeightSource;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Deque;
+import java.util.List;
 import java.util.function.IntPredicate;
+import java.util.stream.IntStream;
 
 /**
- * A generator that continues prompts, token by token, with a whole model on one engine. One forward reads the prompt and
- * caches the keys and values of its places; each further token costs a forward of one row. If the text is longer than the
- * context, its end is read as a prompt again for each token.
+ * A generator that continues texts, token by token, with a whole model on one engine. The next rows of several texts are
+ * one forward ({@link #read}): the last token of a text, or the next part of a prompt. Keys and values of all places are
+ * cached. If the text is longer than the context, its end is read as a prompt again for each token.
+ *
+ * <p>On an engine with exact rows, no text changes a bit of another. On others, logits may differ in their last bits.
  *
  * <p>Thread rule: as for the engine, which stays the caller's.
  */
 public final class Generator implements AutoCloseable {
+    /** The most rows of a forward: enough for a product to be as fast as in training. */
+    private static final int MOST_ROWS = 256;
+
     private final Engine engine;
-    private final int hidden;
     private final int longest;
     private final int vocabularySize;
     private final ModelLayers layers;
-    private final SequenceForward row;
+    /** The forward of the rows of texts. */
+    private final SequenceForward rows;
+    private final LastLogits lastLogits;
     /** The caches that no text has. */
     private final Deque<KeyValueCache> caches;
-    /** The forward of the last prompt; null before the first. */
+    /** The forward of the last text that was read as in training; null before the first. */
     private SequenceForward window;
-    private final Arena hostMemory = Arena.ofShared();
-    private final MemorySegment hostLogits;
 
     /**
      * Reads a whole model.
@@ -45,20 +49,26 @@ public final class Generator implements AutoCloseable {
      * @throws dev.troupe.weights.WeightException if the source lacks a tensor
      */
     public Generator(Engine engine, ModelSpec model, WeightSource source, int most) {
-        this(engine, model, Math.min(model.size(Axis.POSITION), most),
-                new ModelLayers(engine, model, source, Math.min(model.size(Axis.POSITION), most)), new ArrayDeque<>());
+        this(engine, model, source, most, MOST_ROWS);
     }
 
-    private Generator(Engine engine, ModelSpec model, int longest, ModelLayers layers, Deque<KeyValueCache> caches) {
+    /** As the other, with at most so many rows in a forward. */
+    Generator(Engine engine, ModelSpec model, WeightSource source, int most, int mostRows) {
+        this(engine, model, Math.min(model.size(Axis.POSITION), most),
+                new ModelLayers(engine, model, source, Math.min(model.size(Axis.POSITION), most)), mostRows,
+                new ArrayDeque<>());
+    }
+
+    private Generator(Engine engine, ModelSpec model, int longest, ModelLayers layers, int mostRows,
+            Deque<KeyValueCache> caches) {
         this.engine = engine;
-        this.hidden = model.size(Axis.HIDDEN);
+        int hidden = model.size(Axis.HIDDEN);
         this.longest = longest;
         this.vocabularySize = model.size(Axis.VOCABULARY);
         this.layers = layers;
         this.caches = caches;
-        this.row = layers.ofLength(1);
-        long elementBytes = engine.parameterType().elementBytes();
-        this.hostLogits = hostMemory.allocate(vocabularySize * elementBytes, elementBytes);
+        this.rows = layers.ofLength(Math.min(mostRows, longest));
+        this.lastLogits = new LastLogits(engine, hidden, vocabularySize);
     }
 
     /**
@@ -80,7 +90,8 @@ public final class Generator implements AutoCloseable {
      * @throws dev.troupe.weights.WeightException if the source lacks a tensor
      */
     public Generator withAdapters(ModelSpec adapted, WeightSource adapters) {
-        return new Generator(engine, adapted, longest, layers.withAdapters(adapted, adapters), caches);
+        return new Generator(engine, adapted, longest, layers.withAdapters(adapted, adapters),
+                rows.length(), caches);
     }
 
     /**
@@ -115,6 +126,7 @@ public final class Generator implements AutoCloseable {
             throw new IllegalArgumentException("a prompt needs at least 1 token, but found none");
         }
         KeyValueCache cache = caches.isEmpty() ? new KeyValueCache(engine, longest) : caches.pop();
+        cache.clear();
         return new Continuation(this, cache, prompt, sampling);
     }
 
@@ -129,14 +141,14 @@ public final class Generator implements AutoCloseable {
             throw new IllegalArgumentException("log-probabilities need 2 to " + longest + " tokens, but found "
                     + text.length);
         }
-        double[] logits = new double[vocabularySize];
+        double[][] logits = new double[text.length - 1][vocabularySize];
         double[] probabilities = new double[text.length - 1];
         int[] read = Arrays.copyOf(text, probabilities.length);
         SequenceForward forward = windowOf(read.length);
         Tensor activation = forward.beforeHead(read, MicrobatchContext.plain(read.length));
+        lastLogits.read(forward, activation, IntStream.range(0, read.length).toArray(), place -> logits[place]);
         for (int place = 0; place < probabilities.length; place++) {
-            readLogits(forward, activation, place, logits);
-            probabilities[place] = logits[text[place + 1]] - Continuation.logSumExp(logits);
+            probabilities[place] = logits[place][text[place + 1]] - Continuation.logSumExp(logits[place]);
         }
         forward.pool().give(activation);
         return probabilities;
@@ -155,15 +167,61 @@ public final class Generator implements AutoCloseable {
         caches.push(cache);
     }
 
-    /** Reads tokens as the beginning of a text; activations are reused for prompts of this length. */
-    void readPrompt(int[] tokens, KeyValueCache cache, double[] logits) {
-        cache.clear();
-        read(windowOf(tokens.length), tokens, cache, logits);
+    /**
+     * Reads the next rows of each text that has some, in as few forwards as hold them: the last token of a text, and as much
+     * of prompts as there is room for. A prompt that finds no room is read later, so that a long one does not delay others.
+     *
+     * @param texts of this generator, in the order in which prompts get room
+     */
+    public void read(List<Continuation> texts) {
+        List<Continuation> some = new ArrayList<>();
+        for (Continuation text : texts) {
+            if (text.unread() == 1) {
+                some.add(text);
+                if (some.size() == rows.length()) {
+                    forward(some);
+                    some.clear();
+                }
+            }
+        }
+        texts.stream().filter(text -> text.unread() > 1).forEach(some::add);
+        if (!some.isEmpty()) {
+            forward(some);
+        }
     }
 
-    /** Reads the next token of a text. */
-    void readRow(int token, KeyValueCache cache, double[] logits) {
-        read(row, new int[]{token}, cache, logits);
+    /** Reads the next rows of texts: one of each, and more of the first that have more. */
+    private void forward(List<Continuation> texts) {
+        int[] tokens = new int[rows.length()];
+        int count = 0;
+        List<Continuation> read = new ArrayList<>();
+        List<CachedRows.Text> parts = new ArrayList<>();
+        for (Continuation text : texts) {
+            int some = Math.min(text.unread(), rows.length() - count);
+            if (some > 0) {
+                text.copyUnread(some, tokens, count);
+                count += some;
+                read.add(text);
+                parts.add(new CachedRows.Text(text.cache(), some));
+            }
+        }
+        CachedRows all = new CachedRows(engine, parts);
+        Tensor activation = rows.beforeHead(Arrays.copyOf(tokens, count), MicrobatchContext.continuing(all));
+        all.advance();
+        int end = 0;
+        List<Continuation> complete = new ArrayList<>();
+        int[] places = new int[read.size()];
+        for (int i = 0; i < read.size(); i++) {
+            end += parts.get(i).rows();
+            if (read.get(i).unread() == 0) {
+                places[complete.size()] = end - 1;
+                complete.add(read.get(i));
+            }
+        }
+        lastLogits.read(rows, activation, Arrays.copyOf(places, complete.size()),
+                number -> complete.get(number).logits());
+        rows.pool().give(activation);
+        complete.forEach(Continuation::ready);
     }
 
     private SequenceForward windowOf(int length) {
@@ -172,27 +230,6 @@ public final class Generator implements AutoCloseable {
             window = layers.ofLength(length);
         }
         return window;
-    }
-
-    private void read(SequenceForward forward, int[] tokens, KeyValueCache cache, double[] logits) {
-        Tensor activation = forward.beforeHead(tokens, MicrobatchContext.continuing(tokens.length, cache));
-        cache.advance(tokens.length);
-        readLogits(forward, activation, tokens.length - 1, logits);
-        forward.pool().give(activation);
-    }
-
-    /** Copies the logits after a token to host memory. */
-    private void readLogits(SequenceForward forward, Tensor activation, int place, double[] target) {
-        Tensor last = engine.range(activation, place * (long) hidden, Shape.of(1, hidden));
-        // Rounded as logits of training are.
-        Tensor rounded = forward.pool().take(Shape.of(1, vocabularySize));
-        forward.head().logitsOfRow(last, rounded);
-        Tensor logits = forward.pool().takeFloats(rounded.shape());
-        engine.cast(rounded, logits);
-        engine.copyToHost(logits, 0, hostLogits);
-        forward.pool().give(rounded);
-        forward.pool().give(logits);
-        HostNumbers.load(engine.parameterType(), hostLogits, target, 0);
     }
 
     private void closeWindow() {
@@ -205,12 +242,10 @@ public final class Generator implements AutoCloseable {
     @Override
     public void close() {
         closeWindow();
-        row.close();
+        rows.close();
+        lastLogits.close();
         caches.forEach(KeyValueCache::close);
         caches.clear();
         layers.close();
-        if (hostMemory.scope().isAlive()) {
-            hostMemory.close();
-        }
     }
 }

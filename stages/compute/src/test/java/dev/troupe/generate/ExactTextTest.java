@@ -3,21 +3,36 @@ package dev.troupe.generate;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import dev.troupe.batch.MicrobatchRows;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
+import dev.troupe.engine.Tensor;
 import dev.troupe.engine.conformance.share.Dealt;
 import dev.troupe.engine.cpu.CpuEngineProvider;
 import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.engine.reference.ReferenceEngine;
+import dev.troupe.layer.HeadLayer;
+import dev.troupe.layer.LayerContext;
+import dev.troupe.layer.MicrobatchContext;
+import dev.troupe.layer.TensorPool;
 import dev.troupe.model.ModelFamily;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.family.ModelFamilies;
+import dev.troupe.model.spec.Axis;
 import dev.troupe.model.spec.Section;
+import dev.troupe.parallel.DataShare;
+import dev.troupe.parallel.TensorGroup;
+import dev.troupe.parallel.TensorShare;
+import dev.troupe.partition.LayerRange;
+import dev.troupe.shard.Overlap;
+import dev.troupe.shard.StageBuffers;
+import dev.troupe.stage.EngineSums;
+import dev.troupe.stage.StageLayers;
+import dev.troupe.stage.TokenUpload;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -31,9 +46,9 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Texts with caches, several at a time, compared to the bit with the forward of training over the whole text. Models,
- * prompts and lengths are drawn. The engine {@code reference} adds up a row in one order, whatever other rows there are, and
- * so does {@code cpu} with exact rows.
+ * Texts with caches, several at a time and in parts, compared to the bit with the forward of training over the whole text.
+ * Models, prompts, parts, stages and the other sequences of a microbatch are drawn. The engine {@code reference} adds up a
+ * row in one order, whatever other rows there are, and so does {@code cpu} with exact rows.
  */
 @Tag("parity")
 @Dealt(4)
@@ -48,7 +63,8 @@ class ExactTextTest {
         int places = 12 + random.nextInt(30);
         ModelSpec model = model(random, vocabulary, places);
         try (Engine engine = open(kind);
-                Generator generator = new Generator(engine, model, ExactTextTest::read, places)) {
+                Generator generator = new Generator(engine, model, ExactTextTest::read, places,
+                        1 + random.nextInt(2 * places))) {
             List<int[]> prompts = new ArrayList<>();
             List<Continuation> texts = new ArrayList<>();
             int count = 1 + random.nextInt(4);
@@ -58,18 +74,24 @@ class ExactTextTest {
             }
             List<Integer> open = new ArrayList<>(IntStream.range(0, texts.size()).boxed().toList());
             Map<Integer, List<double[]>> logits = new HashMap<>();
-            while (!open.isEmpty()) { // in any order
-                int text = open.get(random.nextInt(open.size()));
-                texts.get(text).next();
-                logits.computeIfAbsent(text, _ -> new ArrayList<>()).add(texts.get(text).logits().clone());
-                if (prompts.get(text).length + texts.get(text).count() == places) {
-                    open.remove(Integer.valueOf(text));
+            while (!open.isEmpty()) { // some of them, in any order
+                Collections.shuffle(open, random);
+                List<Integer> some = List.copyOf(open.subList(0, 1 + random.nextInt(open.size())));
+                generator.read(some.stream().map(texts::get).toList());
+                for (int text : some) {
+                    if (texts.get(text).isReady()) {
+                        texts.get(text).draw();
+                        logits.computeIfAbsent(text, _ -> new ArrayList<>()).add(texts.get(text).logits().clone());
+                    }
+                    if (prompts.get(text).length + texts.get(text).count() == places) {
+                        open.remove(Integer.valueOf(text));
+                    }
                 }
             }
             for (int text = 0; text < texts.size(); text++) {
                 int[] whole = IntStream.concat(IntStream.of(prompts.get(text)), IntStream.of(texts.get(text).written()))
                         .toArray();
-                double[][] expected = forward(engine, model, whole, vocabulary);
+                double[][] expected = forward(engine, model, whole, vocabulary, random);
                 double[] probabilities = generator.logProbabilities(whole);
                 int first = prompts.get(text).length;
                 for (int place = first; place < places; place++) {
@@ -95,20 +117,66 @@ class ExactTextTest {
                 : new CpuEngineProvider().open(new EngineSettings(DataType.FLOAT32, type, 2).withExactRows(true));
     }
 
-    private static double[][] forward(Engine engine, ModelSpec model, int[] text, int vocabulary) {
-        try (Evaluator evaluator = new Evaluator(engine, model, ExactTextTest::read, text.length)) {
-            int bytes = engine.parameterType().elementBytes();
-            MemorySegment logits = MemorySegment.ofArray(new long[text.length * vocabulary])
-                    .asSlice(0, (long) text.length * vocabulary * bytes);
-            evaluator.logitsOf(new MicrobatchRows(text, text), logits);
-            double[][] rows = new double[text.length][vocabulary];
-            for (int i = 0; i < text.length * vocabulary; i++) {
-                rows[i / vocabulary][i % vocabulary] = bytes == Double.BYTES
-                        ? logits.getAtIndex(ValueLayout.JAVA_DOUBLE_UNALIGNED, i)
-                        : logits.getAtIndex(ValueLayout.JAVA_FLOAT_UNALIGNED, i);
+    /** The logits of training: stages of some layers each, and the text among others of one microbatch. */
+    private static double[][] forward(Engine engine, ModelSpec model, int[] text, int vocabulary, Random random) {
+        int length = text.length;
+        int stages = 1 + random.nextInt(3);
+        int sequences = 1 + random.nextInt(3);
+        int[] ids = random.ints(sequences * length, 0, vocabulary).toArray();
+        int own = random.nextInt(sequences) * length;
+        System.arraycopy(text, 0, ids, own, length);
+        MicrobatchContext microbatch = MicrobatchContext.plain(length);
+        MemorySegment logits = MemorySegment.NULL;
+        MemorySegment passed = MemorySegment.NULL;
+        for (int stage = 0; stage < stages; stage++) {
+            int first = stage * model.layers().size() / stages;
+            int end = (stage + 1) * model.layers().size() / stages;
+            LayerContext context = new LayerContext(engine, new TensorPool(engine), model.size(Axis.HIDDEN), sequences,
+                    length, 1, TensorShare.ALL);
+            StageLayers layers = StageLayers.of(context, model, new LayerRange(first, end - 1));
+            try (TensorPool pool = context.pool();
+                    StageBuffers buffers = new StageBuffers(engine, layers.used(), false, DataShare.ALL,
+                            TensorGroup.ALONE, pool, Overlap.NONE, 0);
+                    TokenUpload upload = new TokenUpload(context, stage, vocabulary);
+                    EngineSums loss = new EngineSums(engine, 1)) {
+                buffers.load(layers.parameters(), ExactTextTest::read);
+                Tensor x = stage == 0
+                        ? upload.tokens(ids, length)
+                        : pool.take(Shape.of(ids.length, model.size(Axis.HIDDEN)));
+                if (stage > 0) {
+                    engine.copyFromHost(passed, x, 0);
+                }
+                x = layers.forwardBeforeHead(x, microbatch);
+                if (stage < stages - 1) {
+                    passed = host(x);
+                    engine.copyToHost(x, 0, passed);
+                    pool.give(x);
+                } else {
+                    HeadLayer.Pass head = layers.head().newTape();
+                    head.predict(upload.targets(ids, length), 1, loss.tensor(), 0);
+                    head.forward(x, microbatch);
+                    Tensor floats = pool.takeFloats(head.logits().shape());
+                    engine.cast(head.logits(), floats);
+                    logits = host(floats);
+                    engine.copyToHost(floats, 0, logits);
+                    pool.give(floats);
+                    head.release();
+                }
             }
-            return rows;
         }
+        double[][] rows = new double[length][vocabulary];
+        for (int i = 0; i < length * vocabulary; i++) {
+            long from = (long) own * vocabulary + i;
+            rows[i / vocabulary][i % vocabulary] = engine.parameterType() == DataType.FLOAT64
+                    ? logits.getAtIndex(ValueLayout.JAVA_DOUBLE_UNALIGNED, from)
+                    : logits.getAtIndex(ValueLayout.JAVA_FLOAT_UNALIGNED, from);
+        }
+        return rows;
+    }
+
+    private static MemorySegment host(Tensor tensor) {
+        return MemorySegment.ofArray(new long[Math.toIntExact(tensor.byteCount() / Long.BYTES) + 1])
+                .asSlice(0, tensor.byteCount());
     }
 
     private static ModelSpec model(Random random, int vocabulary, int places) {

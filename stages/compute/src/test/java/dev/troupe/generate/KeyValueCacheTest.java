@@ -12,6 +12,7 @@ import dev.troupe.engine.cpu.CpuEngineProvider;
 import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.engine.reference.ReferenceEngine;
 import dev.troupe.layer.MicrobatchContext;
+import dev.troupe.layer.cache.CachedRows;
 import dev.troupe.layer.cache.KeyValueCache;
 import dev.troupe.model.ModelFamily;
 import dev.troupe.model.ModelSpec;
@@ -115,11 +116,12 @@ class KeyValueCacheTest {
     }
 
     private static double[] logits(Engine engine, SequenceForward forward, int[] tokens, KeyValueCache cache) {
-        Tensor x = forward.beforeHead(tokens, MicrobatchContext.continuing(tokens.length, cache));
-        cache.advance(tokens.length);
+        CachedRows rows = new CachedRows(engine, List.of(new CachedRows.Text(cache, tokens.length)));
+        Tensor x = forward.beforeHead(tokens, MicrobatchContext.continuing(rows));
+        rows.advance();
         int hidden = x.shape().size(1);
         Tensor logits = forward.pool().takeFloats(Shape.of(1, VOCABULARY));
-        forward.head().logitsOfRow(engine.range(x, (tokens.length - 1L) * hidden, Shape.of(1, hidden)), logits);
+        forward.head().logitsOfRows(engine.range(x, (tokens.length - 1L) * hidden, Shape.of(1, hidden)), logits);
         MemorySegment host = MemorySegment.ofArray(new long[VOCABULARY]);
         engine.copyToHost(logits, 0, host.asSlice(0, logits.byteCount()));
         forward.pool().give(logits);

@@ -3,6 +3,7 @@ package dev.troupe.layer;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
+import dev.troupe.layer.cache.CachedRows;
 import dev.troupe.model.spec.ParameterSpec;
 import java.util.List;
 import java.util.Optional;
@@ -74,9 +75,14 @@ public final class EmbeddingLayer implements Layer {
             tokens = x;
             microbatch = context;
             Tensor y = pool.take(outputShape, microbatch.length());
-            engine.embedding(tokens, tokenTable.weights(),
-                    addsPositions ? positionsFrom(microbatch.firstPlace()) : null,
-                    microbatch.length(), y);
+            CachedRows texts = microbatch.texts();
+            if (texts == null || !addsPositions) {
+                engine.embedding(tokens, tokenTable.weights(), addsPositions ? positionTable.weights() : null,
+                        microbatch.length(), y);
+            } else {
+                texts.ofEach((first, rows, place) -> engine.embedding(texts.rowsOf(tokens, first, rows),
+                        tokenTable.weights(), positionsFrom(place), rows, texts.rowsOf(y, first, rows)));
+            }
             Tensor own = stream.intoSum(y, microbatch.length());
             dropout.forward(own, 1, microbatch);
             return own;

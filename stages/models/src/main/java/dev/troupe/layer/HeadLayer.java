@@ -71,14 +71,14 @@ public final class HeadLayer implements Layer {
     }
 
     /**
-     * Computes the logits of one row of an activation.
+     * Computes the logits of n rows of an activation.
      *
-     * @param x [1 x C], the output of the last block for that row
-     * @param logits [1 x V]
+     * @param x [n x C], the output of the last block for these rows
+     * @param logits [n x V]
      */
-    public void logitsOfRow(Tensor x, Tensor logits) {
+    public void logitsOfRows(Tensor x, Tensor logits) {
         Tensor normed = pool.take(x.shape());
-        norm.row(x, normed);
+        norm.rows(x, normed);
         engine.matmul(normed, false, table.computeWeights(), true, logits, false);
         pool.give(normed);
     }

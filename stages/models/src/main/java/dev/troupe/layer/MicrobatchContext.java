@@ -1,7 +1,7 @@
 package dev.troupe.layer;
 
 import dev.troupe.engine.Tensor;
-import dev.troupe.layer.cache.KeyValueCache;
+import dev.troupe.layer.cache.CachedRows;
 
 /**
  * The properties of a microbatch that all layers of a stage need in addition to its activation.
@@ -9,11 +9,11 @@ import dev.troupe.layer.cache.KeyValueCache;
  * @param length tokens of each of its sequences, T: at most the run's
  * @param starts for each row of the activation the place in its sequence at which its document begins, INT32 [N]; null if
  *     every sequence is one document. It remains valid until the microbatch's last backward
- * @param cache the cache of the text that the microbatch continues, or null. With a cache the microbatch is one sequence, of
- *     one row unless the cache is empty, and has no backward
+ * @param texts the texts that the microbatch continues, or null. With texts the microbatch is one sequence of their rows,
+ *     and has no backward
  * @param loads the loads of experts, to which layers with experts add; null if nobody counts them
  */
-public record MicrobatchContext(int length, DropoutKey dropoutKey, Tensor starts, KeyValueCache cache,
+public record MicrobatchContext(int length, DropoutKey dropoutKey, Tensor starts, CachedRows texts,
         ExpertLoads loads) {
     /** Creates the context of a microbatch that continues no text, and of which loads are not counted. */
     public MicrobatchContext(int length, DropoutKey dropoutKey, Tensor starts) {
@@ -25,12 +25,8 @@ public record MicrobatchContext(int length, DropoutKey dropoutKey, Tensor starts
         return new MicrobatchContext(length, DropoutKey.NONE, null);
     }
 
-    /** Returns the context of {@code length} rows that continue a text, without dropout. */
-    public static MicrobatchContext continuing(int length, KeyValueCache cache) {
-        return new MicrobatchContext(length, DropoutKey.NONE, null, cache, null);
-    }
-
-    public int firstPlace() {
-        return cache == null ? 0 : cache.length();
+    /** Returns the context of rows that continue texts, without dropout. */
+    public static MicrobatchContext continuing(CachedRows texts) {
+        return new MicrobatchContext(texts.count(), DropoutKey.NONE, null, texts, null);
     }
 }

@@ -51,11 +51,11 @@ public final class Norm {
         return beta == null ? List.of(gamma) : List.of(gamma, beta);
     }
 
-    /** Applies the norm to a single row [1 x C]; nothing is kept. */
-    void row(Tensor x, Tensor y) {
-        Shape one = Shape.of(1);
-        Tensor mean = beta == null ? null : pool.takeFloats(one);
-        Tensor reciprocal = pool.takeFloats(one);
+    /** Applies the norm to rows [n x C]; nothing is kept. */
+    void rows(Tensor x, Tensor y) {
+        Shape count = Shape.of(x.shape().size(0));
+        Tensor mean = beta == null ? null : pool.takeFloats(count);
+        Tensor reciprocal = pool.takeFloats(count);
         normalize(null, x, y, mean, reciprocal);
         pool.drop(mean);
         pool.give(reciprocal);

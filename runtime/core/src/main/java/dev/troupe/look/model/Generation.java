@@ -245,6 +245,22 @@ public final class Generation implements AutoCloseable {
         }
     }
 
+    /**
+     * As {@link #open}, with fewer slots if that takes more memory than is free.
+     *
+     * @param slots the most slots
+     */
+    public GenerationQueue openSlots(int context, int slots, int waiting) {
+        try {
+            return open(context, slots, waiting);
+        } catch (UsageException refused) {
+            if (slots == 1) {
+                throw refused;
+            }
+            return openSlots(context, slots / 2, waiting);
+        }
+    }
+
     /** Begins the longest text after the longest prompt, so that all of its memory is allocated. */
     private static Continuation begun(Generator generator, int context) {
         Continuation text = generator.begin(new int[Math.max(1, context - 1)], new Sampling(0, 0, 0));

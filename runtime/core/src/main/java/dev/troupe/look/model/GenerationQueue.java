@@ -2,24 +2,27 @@ package dev.troupe.look.model;
 
 import dev.troupe.engine.Engine;
 import dev.troupe.generate.Continuation;
+import dev.troupe.generate.Generator;
 import dev.troupe.tokenizer.Tokenizer;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * A bounded queue of texts, and the thread that writes them with one model. A slot has one text at a time, and a text that
- * ends makes room for the first that waits. The texts in slots get a token each alternately. Each token is a forward of its
- * own text, so no text changes a bit of another.
+ * ends makes room for the first that waits (continuous batching, Yu et al. 2022). In each period the texts in slots get a
+ * token each by one forward of all, in which long prompts are read in parts. With exact rows no text changes a bit of
+ * another.
  *
  * <p>Thread rule: any thread.
  */
@@ -120,52 +123,38 @@ public final class GenerationQueue implements AutoCloseable {
             throw new IllegalStateException("a receiver of pieces must not wait for another text: it is called by the"
                     + " thread that writes all texts; write the next one from another thread");
         }
-        CompletableFuture<WrittenAnswer> answer = new CompletableFuture<>();
-        Submission submission = new Submission(request, new Collector(shown, answer));
+        AnswerCollector answer = new AnswerCollector(shown);
+        Submission submission = new Submission(request, answer);
         submit(List.of(submission));
         try {
-            return answer.get();
-        } catch (ExecutionException failed) {
-            throw failed.getCause() instanceof RuntimeException known
-                    ? known
-                    : new IllegalStateException("a text failed", failed.getCause());
+            return answer.await();
         } finally {
             submission.cancel(); // it has ended, or its reader was interrupted
         }
     }
 
-    /** The listener that makes one answer of all pieces. */
-    private static final class Collector implements TextListener {
-        private final Consumer<String> shown;
-        private final CompletableFuture<WrittenAnswer> answer;
-        private final WrittenAnswer.Builder written = new WrittenAnswer.Builder();
-
-        Collector(Consumer<String> shown, CompletableFuture<WrittenAnswer> answer) {
-            this.shown = shown;
-            this.answer = answer;
+    /**
+     * Writes texts, as many at a time as there are slots.
+     *
+     * @param shown receives each text when it and all texts before it are written, on the calling thread
+     * @throws QueueFullException if there is no room for all of them
+     * @throws InterruptedException if this thread was interrupted; the texts are cancelled
+     */
+    public void writeAll(List<TextRequest> requests, Consumer<WrittenAnswer> shown) throws InterruptedException {
+        List<AnswerCollector> answers = new ArrayList<>();
+        List<Submission> submissions = new ArrayList<>();
+        for (TextRequest request : requests) {
+            answers.add(new AnswerCollector(_ -> {
+            }));
+            submissions.add(new Submission(request, answers.getLast()));
         }
-
-        @Override
-        public void piece(TextPiece piece) {
-            written.add(piece);
-            show(piece.text());
-        }
-
-        @Override
-        public void end(TextEnd end) {
-            show(end.rest());
-            answer.complete(written.end(end));
-        }
-
-        private void show(String piece) {
-            if (!piece.isEmpty()) {
-                shown.accept(piece);
+        submit(submissions);
+        try {
+            for (AnswerCollector answer : answers) {
+                shown.accept(answer.await());
             }
-        }
-
-        @Override
-        public void failed(RuntimeException failure) {
-            answer.completeExceptionally(failure);
+        } finally {
+            submissions.forEach(Submission::cancel);
         }
     }
 
@@ -176,9 +165,7 @@ public final class GenerationQueue implements AutoCloseable {
     private void run() {
         try {
             while (admit()) {
-                for (Slot slot : List.copyOf(active)) {
-                    step(slot);
-                }
+                period();
             }
         } catch (Error failure) {
             LOG.error("the thread that writes texts ended", failure);
@@ -236,15 +223,31 @@ public final class GenerationQueue implements AutoCloseable {
         }
     }
 
-    /** Writes the next token of a text. */
+    /** Reads the next rows of all texts in slots, and writes a token of each that is read. Texts of an adapter are apart. */
+    private void period() {
+        for (Slot slot : List.copyOf(active)) {
+            if (slot.submission.isCancelled() || isCancelling()) {
+                end(slot, TextEnd.Reason.CANCELLED);
+            }
+        }
+        Map<Generator, List<Slot>> byGenerator = List.copyOf(active).stream().collect(
+                Collectors.groupingBy(slot -> slot.text.generator(), LinkedHashMap::new, Collectors.toList()));
+        byGenerator.forEach((generator, some) -> {
+            try {
+                generator.read(some.stream().map(Slot::text).toList());
+            } catch (RuntimeException failure) {
+                some.forEach(slot -> leave(slot, () -> slot.submission.listener().failed(failure)));
+                return;
+            }
+            some.stream().filter(slot -> slot.text.isReady()).forEach(this::step);
+        });
+    }
+
+    /** Writes the next token of a text that is read. */
     private void step(Slot slot) {
         TextRequest request = slot.submission.request();
         try {
-            if (slot.submission.isCancelled() || isCancelling()) {
-                end(slot, TextEnd.Reason.CANCELLED);
-                return;
-            }
-            int token = slot.text.next();
+            int token = slot.text.draw();
             if (ends.contains(token) || request.stopTokens().contains(token)) {
                 end(slot, TextEnd.Reason.STOP);
                 return;

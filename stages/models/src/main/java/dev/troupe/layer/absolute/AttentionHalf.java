@@ -8,7 +8,7 @@ import dev.troupe.layer.LayerContext;
 import dev.troupe.layer.Norm;
 import dev.troupe.layer.Parameter;
 import dev.troupe.layer.TensorPool;
-import dev.troupe.layer.cache.KeyValueCache;
+import dev.troupe.layer.cache.CachedRows;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -66,16 +66,18 @@ public final class AttentionHalf extends Half {
         protected void forward() {
             qkv = take(qkvShape);
             toQkv.forward(normed, qkv, microbatch);
-            KeyValueCache cache = microbatch.cache();
-            if (cache != null) {
-                cache.keepOf(block, qkv);
-            }
-            if (microbatch.firstPlace() > 0) {
-                attended = take(attendedShape);
-                cache.attend(block, engine.range(qkv, 0, attendedShape.of(microbatch.length())), heads.own(),
-                        heads.own(), attended);
-            } else {
+            CachedRows texts = microbatch.texts();
+            if (texts == null) {
                 attend();
+            } else if (texts.areBeginning()) {
+                texts.keepOf(block, qkv, null);
+                attend();
+            } else {
+                Tensor queries = take(attendedShape);
+                texts.keepOf(block, qkv, queries);
+                attended = take(attendedShape);
+                texts.attend(block, queries, heads.own(), heads.own(), attended);
+                pool.give(queries);
             }
         }
 

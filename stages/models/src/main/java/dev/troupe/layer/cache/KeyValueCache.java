@@ -43,7 +43,7 @@ public final class KeyValueCache implements AutoCloseable {
     }
 
     /** Adds {@code rows} places, with keys and values of all blocks. */
-    public void advance(int rows) {
+    void advance(int rows) {
         length += rows;
     }
 
@@ -58,35 +58,26 @@ public final class KeyValueCache implements AutoCloseable {
      * @param values [rows x W]
      * @throws IllegalArgumentException if there are fewer places
      */
-    public void keep(int block, Tensor keys, Tensor values) {
+    void keep(int block, Tensor keys, Tensor values) {
+        keep(block, 0, keys, values);
+    }
+
+    /** As {@link #keep}, some places later. */
+    void keep(int block, int later, Tensor keys, Tensor values) {
         Rows rows = rows(block, keys.shape().size(1));
-        engine.copy(keys, placesOf(rows.keys, length, keys.shape()));
-        engine.copy(values, placesOf(rows.values, length, values.shape()));
+        engine.copy(keys, placesOf(rows.keys, length + later, keys.shape()));
+        engine.copy(values, placesOf(rows.values, length + later, values.shape()));
     }
 
     /**
-     * As {@link #keep}, from a matrix with queries, keys and values next to each other.
-     * @param qkv [rows x 3W]
-     */
-    public void keepOf(int block, Tensor qkv) {
-        int width = qkv.shape().size(1) / 3;
-        Rows rows = rows(block, width);
-        Shape row = Shape.of(1, width);
-        for (int i = 0; i < qkv.shape().size(0); i++) {
-            long first = 3L * width * i;
-            engine.copy(engine.range(qkv, first + width, row), placesOf(rows.keys, length + i, row));
-            engine.copy(engine.range(qkv, first + 2L * width, row), placesOf(rows.values, length + i, row));
-        }
-    }
-
-    /**
-     * Computes the attention of the block's last row to all of its places.
+     * Computes the attention of the block's last rows, which are kept but not counted yet, to all places up to their own.
      *
-     * @param query [1 x all heads]
+     * @param queries [rows x all heads]
      */
-    public void attend(int block, Tensor query, int heads, int keyValueHeads, Tensor y) {
+    void attend(int block, Tensor queries, int heads, int keyValueHeads, Tensor y) {
         Rows rows = blocks.get(block);
-        engine.cachedAttention(query, rows.keys, rows.values, length + 1, heads, keyValueHeads, y);
+        engine.cachedAttention(queries, rows.keys, rows.values, length + queries.shape().size(0), heads,
+                keyValueHeads, y);
     }
 
     private Rows rows(int block, int width) {

@@ -8,7 +8,7 @@ import dev.troupe.layer.LayerContext;
 import dev.troupe.layer.Norm;
 import dev.troupe.layer.Parameter;
 import dev.troupe.layer.TensorPool;
-import dev.troupe.layer.cache.KeyValueCache;
+import dev.troupe.layer.cache.CachedRows;
 import dev.troupe.model.spec.ParameterSpec;
 import java.util.List;
 import java.util.Optional;
@@ -107,15 +107,15 @@ public final class RotaryAttentionHalf extends Half {
             key.enter(normed, microbatch);
             value = take(valueShape);
             values.forward(normed, value, microbatch);
-            KeyValueCache cache = microbatch.cache();
-            if (cache != null) {
-                cache.keep(block, key.turned(), value);
+            CachedRows texts = microbatch.texts();
+            if (texts != null) {
+                texts.keep(block, key.turned(), value);
             }
-            if (microbatch.firstPlace() > 0) {
-                attended = take(attendedShape);
-                cache.attend(block, query.turned(), heads.own(), ownKeyValueHeads, attended);
-            } else {
+            if (texts == null || texts.areBeginning()) {
                 attend();
+            } else {
+                attended = take(attendedShape);
+                texts.attend(block, query.turned(), heads.own(), ownKeyValueHeads, attended);
             }
         }
 

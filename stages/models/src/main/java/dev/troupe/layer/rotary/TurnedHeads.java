@@ -7,6 +7,7 @@ import dev.troupe.layer.MicrobatchContext;
 import dev.troupe.layer.Norm;
 import dev.troupe.layer.Parameter;
 import dev.troupe.layer.TensorPool;
+import dev.troupe.layer.cache.CachedRows;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -77,9 +78,17 @@ final class TurnedHeads {
         }
 
         private void turn(Tensor heads, boolean back) {
-            RotaryAngles own = angles.from(engine, microbatch.firstPlace());
-            engine.rotary(heads, microbatch.starts(), microbatch.length(), own.cosines(), own.sines(), headSize,
-                    back, heads);
+            CachedRows texts = microbatch.texts();
+            if (texts == null) {
+                engine.rotary(heads, microbatch.starts(), microbatch.length(), angles.cosines(), angles.sines(),
+                        headSize, back, heads);
+                return;
+            }
+            texts.ofEach((first, rows, place) -> {
+                RotaryAngles own = angles.from(engine, place);
+                Tensor some = texts.rowsOf(heads, first, rows);
+                engine.rotary(some, null, rows, own.cosines(), own.sines(), headSize, back, some);
+            });
         }
 
         Tensor turned() {
