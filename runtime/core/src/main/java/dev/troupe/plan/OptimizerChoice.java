@@ -1,7 +1,6 @@
 package dev.troupe.plan;
 
 import dev.troupe.config.RunSpec;
-import dev.troupe.config.spec.InvariantSpec;
 import dev.troupe.config.spec.OffloadSpec;
 import dev.troupe.config.spec.update.OptimizerSpec;
 import dev.troupe.config.spec.update.ReplicasSpec;
@@ -72,10 +71,6 @@ public final class OptimizerChoice {
             throw new UsageException(
                     replicas + "offload.optimizer = disk has no room for the outer state: set it to none"
                             + instead);
-        }
-        if (run.invariant().data()) {
-            throw new UsageException(replicas + "with " + InvariantSpec.KEY
-                    + " = [data] the weights must not depend on the number of these ranks: leave it out" + instead);
         }
         if (Schedules.overlapsSteps(run.parallel().schedule())) {
             throw new UsageException(replicas + "under parallel.schedule = " + run.parallel().schedule()
