@@ -170,7 +170,8 @@ class DiLoCoTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"training.zero=1", "parallel.schedule=pipedream-2bw", "training.gradient-exchange=bfloat16", "offload.optimizer=disk"})
+    @CsvSource({"training.zero=1", "parallel.schedule=pipedream-2bw", "training.gradient-exchange=bfloat16",
+            "offload.optimizer=disk"})
     void shouldRefuseWhatReplicasCannotDo(String setting) {
         Execution refused = Execution.train(directory.resolve("refused"),
                 settings("training.precision=float32", setting));
