@@ -250,6 +250,8 @@ class PlanCommandTest {
         plan("--measure", "6").requireRefused("--measure must be 1 to the 5 plans of --top");
         plan("--measure", "1", "--asynchronous").requireRefused("--measure takes plans that do one step after");
         plan("--emulated").requireRefused("--emulated is of measured plans: give their number with --measure");
+        plan("-s", "training.replicas.mode=diloco", "-s", "training.replicas.inner-steps=2")
+                .requireRefused("training.replicas.mode = diloco, but plan chooses parallel.data");
         plan("-s", "engine.kind=reference").requireRefused("plan needs the costs of the model's layers");
         assertFalse(Files.exists(conf));
     }

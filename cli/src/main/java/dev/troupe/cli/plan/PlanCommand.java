@@ -6,7 +6,6 @@ import dev.troupe.cli.report.Columns;
 import dev.troupe.cli.report.Terminal;
 import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.config.RunSpec;
-import dev.troupe.config.spec.InvariantSpec;
 import dev.troupe.plan.UsageException;
 import dev.troupe.plan.planner.MachineFigures;
 import dev.troupe.plan.planner.PlanRequest;
@@ -105,13 +104,7 @@ public final class PlanCommand implements Callable<Integer> {
         if (most < 1 || most > MOST_RANKS) {
             throw new UsageException("--ranks must be 1 to " + MOST_RANKS + ", but found " + most);
         }
-        if (spec.parallel().expert() > 1) {
-            throw new UsageException("parallel.expert = " + spec.parallel().expert()
-                    + ", but plan searches layouts in which every rank has every expert: set it to 1");
-        }
-        if (spec.invariant().data()) {
-            throw new UsageException(InvariantSpec.KEY + " = [data], but plan knows no cost of its sums: leave it out");
-        }
+        Unplanned.refuse(spec);
         List<Profile> measured = machines.profiles();
         if (figuresFile != null && (measured.isEmpty() || Files.isDirectory(figuresFile))) {
             throw new UsageException("--figures is a file of what --profile has measured, but " + (measured.isEmpty()

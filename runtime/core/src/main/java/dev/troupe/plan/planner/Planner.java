@@ -178,7 +178,7 @@ public final class Planner {
                 .toList();
         return new PlanningProblem(units, IntStream.range(0, grid.pipeline())
                 .mapToObj(place -> new Machine(links.speed(place), Long.MAX_VALUE)).toList(), links::between,
-                costs.sharedBytes(opened.model(), grid));
+                costs.sharedBytes(opened.model(), plan.choice()));
     }
 
     /**

@@ -72,14 +72,19 @@ final class StepCosts {
     Costs of(PlanChoice choice, Cut cut, TrainingPlan plan, List<StageCost> alone) {
         RankLinks links = RankLinks.of(choice.grid(), figures);
         return new Costs(shared(choice, cut, alone, links, stage -> plan.training().plan().rankOf(stage, 0)),
-                links::between, times.decisionNanos(), sharedBytes(cut.partition().model(), choice.grid()),
+                links::between, times.decisionNanos(), sharedBytes(cut.partition().model(), choice),
                 Costs.Microbatches.ALIKE);
     }
 
-    /** Returns the bytes of the gradient of a table that the first and the last stage share; 0 if they share none. */
-    long sharedBytes(ModelSpec model, PlanGrid grid) {
+    /**
+     * Returns the bytes of the gradient of a table that the first and the last stage share, of which a rank may hold a
+     * share; 0 if they share none.
+     */
+    long sharedBytes(ModelSpec model, PlanChoice choice) {
         long elements = model.sharedInTraining().stream().mapToLong(shared -> shared.parameter().elementCount()).sum();
-        return elements / grid.tensor() * engine.parameterType().elementBytes(); // rounded down
+        int holders = choice.grid().tensor()
+                * (Zero.of(choice.zero()).includes(Zero.GRADIENTS) ? choice.grid().data() : 1);
+        return elements / holders * engine.parameterType().elementBytes(); // rounded down
     }
 
     /** Returns the least times of each layer, without groups; RECOMPUTE is the time of a replay. */
