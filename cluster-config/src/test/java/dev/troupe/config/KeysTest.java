@@ -47,7 +47,7 @@ final class KeysTest {
         assertEquals(Map.of("engine.kind", List.of("emulated"), "training.recompute", List.of("full")),
                 recompute.only());
         assertEquals(Set.of("data.cache", "data.path", "data.tokenizer", "data.validation-path", "model.adapter",
-                "model.from", "transport.directory"),
+                "model.from", "offload.directory", "transport.directory"),
                 keys.differing().stream().filter(key -> !key.startsWith("engine.") && !key.startsWith("cluster.tls."))
                         .collect(Collectors.toSet()));
     }
