@@ -171,6 +171,14 @@ public final class GenerationOptions {
             return this;
         }
 
+        /** Replaces all texts before which the generated text ends. */
+        public Builder stops(List<String> texts) {
+            List<String> replacing = List.copyOf(texts);
+            stops.clear();
+            replacing.forEach(this::stop);
+            return this;
+        }
+
         /**
          * Checks the options.
          *

@@ -31,8 +31,9 @@ final class HandlerThread {
                     ChatResponse whole = answer
                             .apply(piece -> thread.execute(() -> calls.call(() -> handler.onPartialResponse(piece))));
                     thread.execute(() -> calls.call(() -> handler.onCompleteResponse(whole)));
-                } catch (RuntimeException failure) {
+                } catch (Throwable failure) { // after an Error, too, the caller would wait for ever without a call
                     thread.execute(() -> calls.fail(failure));
+                    throwIfError(failure);
                 }
             }
         });
@@ -45,13 +46,23 @@ final class HandlerThread {
         }
         try {
             news.run();
-        } catch (RuntimeException failure) {
-            fail(failure);
-            waiting.interrupt();
+        } catch (Throwable failure) {
+            try {
+                fail(failure);
+            } finally {
+                waiting.interrupt();
+            }
+            throwIfError(failure);
         }
     }
 
-    private void fail(RuntimeException failure) {
+    private static void throwIfError(Throwable failure) {
+        if (failure instanceof Error error) {
+            throw error;
+        }
+    }
+
+    private void fail(Throwable failure) {
         if (!hasFailed) {
             hasFailed = true;
             handler.onError(failure);

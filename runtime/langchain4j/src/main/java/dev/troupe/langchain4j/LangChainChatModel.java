@@ -144,7 +144,9 @@ public final class LangChainChatModel implements ChatModel, StreamingChatModel {
         set(asked.frequencyPenalty(), options::frequencyPenalty);
         set(asked.presencePenalty(), options::presencePenalty);
         set(asked.maxOutputTokens(), options::tokens);
-        asked.stopSequences().forEach(options::stop);
+        if (!asked.stopSequences().isEmpty()) {
+            options.stops(asked.stopSequences());
+        }
         return options.build();
     }
 

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.langchain4j.agent.tool.ToolSpecification;
 import dev.langchain4j.data.message.AiMessage;
+import dev.langchain4j.data.message.Content;
 import dev.langchain4j.data.message.ImageContent;
 import dev.langchain4j.data.message.SystemMessage;
 import dev.langchain4j.data.message.UserMessage;
@@ -99,6 +100,16 @@ class LangChainChatModelTest {
         assertEquals(FinishReason.STOP, stopped.finishReason());
     }
 
+    @Test
+    void shouldReplaceTheStopsOfTheDefaultOptions() throws Exception {
+        String expected = expected(options().build()).text();
+        LangChainChatModel stops = new LangChainChatModel(generator, options().stop(expected.substring(1, 2)).build(),
+                List.of());
+        assertEquals(FinishReason.STOP, stops.chat(request().build()).finishReason());
+        assertEquals(expected,
+                stops.chat(request().stopSequences(List.of("never written")).build()).aiMessage().text());
+    }
+
     /** A stream that calls a receiver for each piece. */
     private static CompletableFuture<ChatResponse> stream(ChatRequest request, Consumer<String> receiver) {
         CompletableFuture<ChatResponse> whole = new CompletableFuture<>();
@@ -150,6 +161,51 @@ class LangChainChatModelTest {
                 () -> stream(request().modelName("rude").build(), _ -> {
                 }).get(60, TimeUnit.SECONDS)).getCause();
         assertTrue(refused instanceof InvalidRequestException, refused.toString());
+    }
+
+    @Test
+    void shouldPassOnAnErrorOfAHandlerAndOfARequest() {
+        AssertionError broken = new AssertionError("broken");
+        assertEquals(broken, assertThrows(ExecutionException.class, () -> stream(request().build(), _ -> {
+            throw broken;
+        }).get(60, TimeUnit.SECONDS)).getCause());
+        Content content = () -> {
+            throw broken;
+        };
+        assertEquals(broken,
+                assertThrows(ExecutionException.class,
+                        () -> stream(request().messages(UserMessage.from(content)).build(), _ -> {
+                        }).get(60, TimeUnit.SECONDS)).getCause());
+    }
+
+    @Test
+    void shouldEndTheTextOfAHandlerThatFailsAtItsFailure() throws Exception {
+        CountDownLatch interrupted = new CountDownLatch(1);
+        HandlerThread.start(new StreamingChatResponseHandler() {
+            @Override
+            public void onPartialResponse(String piece) {
+                throw new IllegalStateException("enough");
+            }
+
+            @Override
+            public void onCompleteResponse(ChatResponse response) {
+                throw new IllegalStateException("the text has not ended");
+            }
+
+            @Override
+            public void onError(Throwable failure) {
+                throw new IllegalStateException("enough of failures, too", failure);
+            }
+        }, pieces -> {
+            pieces.accept("To be");
+            try {
+                TimeUnit.SECONDS.sleep(60);
+            } catch (InterruptedException _) {
+                interrupted.countDown();
+            }
+            return ChatResponse.builder().aiMessage(AiMessage.from("To be")).build();
+        });
+        assertTrue(interrupted.await(30, TimeUnit.SECONDS));
     }
 
     @Test

@@ -84,8 +84,11 @@ public final class SpringChatModel implements ChatModel {
             sink.complete();
         } catch (InterruptedException cancelled) {
             sink.complete(); // nobody receives it
-        } catch (RuntimeException failure) {
+        } catch (Throwable failure) { // after an Error, too, the stream must end
             sink.error(failure);
+            if (failure instanceof Error error) {
+                throw error;
+            }
         }
     }
 
@@ -109,7 +112,12 @@ public final class SpringChatModel implements ChatModel {
         if (message instanceof MediaContent content && !content.getMedia().isEmpty()) {
             throw new UnsupportedOperationException("a message must be text, but has media");
         }
-        return new TroupeGenerator.Message(message.getMessageType().getValue(), message.getText());
+        String text = message.getText();
+        if (text == null) {
+            throw new UnsupportedOperationException("a message must be text, but one of the type "
+                    + message.getMessageType().getValue() + " has none");
+        }
+        return new TroupeGenerator.Message(message.getMessageType().getValue(), text);
     }
 
     private GenerationOptions options(ChatOptions asked) {
@@ -131,7 +139,7 @@ public final class SpringChatModel implements ChatModel {
         set(asked.getFrequencyPenalty(), options::frequencyPenalty);
         set(asked.getPresencePenalty(), options::presencePenalty);
         set(asked.getMaxTokens(), options::tokens);
-        set(asked.getStopSequences(), stops -> stops.forEach(options::stop));
+        set(asked.getStopSequences(), options::stops);
         return options.build();
     }
 

@@ -11,6 +11,7 @@ import dev.troupe.TrainingSpec;
 import dev.troupe.Troupe;
 import dev.troupe.TroupeGenerator;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -30,6 +31,7 @@ import org.springframework.ai.chat.prompt.ChatOptions;
 import org.springframework.ai.chat.prompt.Prompt;
 import org.springframework.ai.model.tool.StructuredOutputChatOptions;
 import reactor.core.Disposable;
+import reactor.core.Exceptions;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Hooks;
 
@@ -106,6 +108,28 @@ class SpringChatModelTest {
     }
 
     @Test
+    void shouldReplaceTheStopsOfTheDefaultOptions() throws Exception {
+        String expected = expected(options().build()).text();
+        SpringChatModel stops = new SpringChatModel(generator, options().stop(expected.substring(1, 2)).build());
+        assertEquals("STOP", stops.call(prompt()).getResult().getMetadata().getFinishReason());
+        assertEquals(expected,
+                text(stops.call(prompt(ChatOptions.builder().stopSequences(List.of("never written"))))));
+    }
+
+    @Test
+    void shouldEndAStreamWithAnError() {
+        AssertionError broken = new AssertionError("broken");
+        Prompt prompt = new Prompt(new UserMessage("To be?") {
+            @Override
+            public String getText() {
+                throw broken;
+            }
+        });
+        assertEquals(broken, Exceptions.unwrap(assertThrows(Throwable.class,
+                () -> model().stream(prompt).blockLast(Duration.ofSeconds(60)))));
+    }
+
+    @Test
     void shouldStreamToASubscriberThatWaitsWhileOthersAreAnswered() throws Exception {
         CountDownLatch others = new CountDownLatch(1);
         CountDownLatch received = new CountDownLatch(1);
@@ -154,6 +178,8 @@ class SpringChatModelTest {
                 prompt(StructuredOutputChatOptions.builder().outputSchema("{}")));
         refused(UnsupportedOperationException.class, "tools are not supported",
                 new Prompt(ToolResponseMessage.builder().responses(List.of()).build()));
+        refused(UnsupportedOperationException.class, "one of the type assistant has none",
+                new Prompt(new AssistantMessage(null)));
     }
 
     private static void refused(Class<? extends Exception> kind, String part, Prompt prompt) {
