@@ -75,6 +75,8 @@ class RefusalTest {
                 refused("parallel.schedule=1f1b parallel.virtual-stages=2 model.layers=8", "2 virtual stages",
                         "interleaved-1f1b"),
                 refused("engine.kind=abacus", "abacus", "reference", "nd4j"),
+                refused("engine.kind=emulated engine.exact-rows=true", "the emulated engine has no exact rows",
+                        "cpu or reference"),
                 refused("training.precision=half", "training.precision", "float32", "bfloat16"),
                 refused("engine.kind=nd4j training.precision=bfloat16", "nd4j", "BFLOAT16", "cpu or reference"),
                 refused("training.zero=4", "training.zero", "3"),
