@@ -29,6 +29,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 @Dealt(2)
 @Timeout(300)
 class BisectTest {
+    private static final String INVARIANT = "parallel.invariant=[data]";
+
     @TempDir
     private Path directory;
 
@@ -74,6 +76,34 @@ class BisectTest {
         assertTrue(text.output().startsWith("The runs part in step 0: UPDATE of "), text.output());
     }
 
+    /** The digest of a weight's gradient is of one rank's part, though such runs have equal weights. */
+    @Test
+    void shouldRefuseRunsWithOtherPartsOfGradients() throws IOException {
+        Path one = train("one", INVARIANT);
+        Path two = train("two", INVARIANT, "parallel.data=2");
+        requireRefused("parallel.data is 1 in", one, two);
+        Path whole = train("whole", INVARIANT, "parallel.data=2", "training.zero=1");
+        bisect(ExitCode.DONE, two, whole);
+        Path divided = train("divided", INVARIANT, "parallel.data=2", "training.zero=2");
+        requireRefused("training.zero is 0 or 1 in", two, divided);
+        Path shares = train("shares", INVARIANT, "parallel.data=2", "training.zero=3");
+        requireRefused("training.zero is 2 in", divided, shares);
+        bisect(ExitCode.DONE, one, train("alone", INVARIANT, "training.zero=3"));
+    }
+
+    private static void requireRefused(String part, Path one, Path other) {
+        Execution execution = Execution.command("bisect", one.toString(), other.toString());
+        assertEquals(ExitCode.WRONG_REQUEST, execution.exitCode(), execution.output() + execution.errors());
+        assertTrue(execution.errors().contains(part), execution.errors());
+    }
+
+    private static void forget(String fact, Path run) throws IOException {
+        Path digests = run.resolve("digests.bin");
+        String bytes = Files.readString(digests, StandardCharsets.ISO_8859_1);
+        assertTrue(bytes.contains(fact), bytes);
+        Files.writeString(digests, bytes.replace(fact, " ".repeat(fact.length())), StandardCharsets.ISO_8859_1);
+    }
+
     /** Libraries of products are recorded since they can be chosen. */
     @ParameterizedTest
     @CsvSource({"reference, ''", "cpu, onednn"})
@@ -81,13 +111,14 @@ class BisectTest {
         String[] settings = {"training.steps=1", "engine.kind=" + engine, "engine.products=onednn"};
         Path run = train("run", settings);
         Path older = train("older", settings);
-        Path digests = older.resolve("digests.bin");
-        String bytes = Files.readString(digests, StandardCharsets.ISO_8859_1);
-        String fact = ",\"engine.products\":\"" + products + "\"";
-        assertTrue(bytes.contains(fact), bytes);
-        Files.writeString(digests, bytes.replace(fact, " ".repeat(fact.length())), StandardCharsets.ISO_8859_1);
+        forget(",\"engine.products\":\"" + products + "\"", older);
+        forget(",\"training.replicas\":\"none\"", older);
+        forget(",\"training.zero\":\"0 or 1\"", older);
         bisect(ExitCode.DONE, older, run);
         bisect(ExitCode.DONE, run, older);
+        forget(",\"training.precision\":\"float32\"", older);
+        requireRefused("training.precision is not recorded in", older, run);
+        requireRefused("training.precision is float32 in", run, older);
     }
 
     @Test

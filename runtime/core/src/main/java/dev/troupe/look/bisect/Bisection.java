@@ -5,10 +5,12 @@ import dev.troupe.rank.bits.BitKey;
 import dev.troupe.rank.bits.RankBits;
 import dev.troupe.rank.bits.StepOrder;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableSet;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeSet;
 
 /**
@@ -20,6 +22,8 @@ import java.util.TreeSet;
  * @param parting the first difference; empty if there is none
  */
 public record Bisection(long first, long last, int steps, int outputs, Optional<Parting> parting) {
+    private static final String NOT_RECORDED = "not recorded";
+
     /**
      * The first output, in the order of dependence, that differs.
      *
@@ -65,10 +69,15 @@ public record Bisection(long first, long last, int steps, int outputs, Optional<
     }
 
     private static void requireSameFacts(RecordedBits left, RecordedBits right) {
-        for (Map.Entry<String, String> fact : left.facts().entrySet()) {
-            String other = right.facts().getOrDefault(fact.getKey(), "");
-            if (!fact.getValue().equals(other)) {
-                throw new UsageException("the runs cannot be compared: " + fact.getKey() + " is " + fact.getValue()
+        Map<String, String> ofLeft = left.facts();
+        Map<String, String> ofRight = right.facts();
+        Set<String> names = new LinkedHashSet<>(ofLeft.keySet());
+        names.addAll(ofRight.keySet());
+        for (String name : names) {
+            String one = ofLeft.getOrDefault(name, NOT_RECORDED);
+            String other = ofRight.getOrDefault(name, NOT_RECORDED);
+            if (!one.equals(other)) {
+                throw new UsageException("the runs cannot be compared: " + name + " is " + one
                         + " in " + left.run() + ", but " + other + " in " + right.run()
                         + "; docs/determinism.md names runs with the same bits");
             }

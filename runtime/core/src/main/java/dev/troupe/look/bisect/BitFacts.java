@@ -3,6 +3,7 @@ package dev.troupe.look.bisect;
 import dev.troupe.config.spec.EngineSpec;
 import dev.troupe.config.spec.InvariantSpec;
 import dev.troupe.config.spec.TrainingSpec;
+import dev.troupe.config.spec.update.ReplicasSpec;
 import dev.troupe.engine.provider.EngineProvider;
 import dev.troupe.engine.provider.EngineSettings;
 import dev.troupe.engine.provider.ProductLibraries;
@@ -13,13 +14,19 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.zip.CRC32C;
 
-/** The facts in which two runs must agree to have equal bits ({@code docs/determinism.md}), as text. */
+/**
+ * The facts in which two runs must agree to have equal digests ({@code docs/determinism.md}), as text. The digest of a
+ * weight's gradient, with ZeRO 3 also of a weight, is of one rank's part. So axes that change no weight
+ * ({@link InvariantSpec}) are facts, too.
+ */
 final class BitFacts {
     private static final String LAYER_DROP = "training.layer-drop";
     private static final String NO_LAYER_DROP = "none";
     private static final String EXPERT = "parallel.expert";
     private static final String NO_AXIS = "[]";
-    private static final String ANY = "any";
+    private static final String REPLICAS = "training.replicas";
+    private static final String ZERO = "training.zero";
+    private static final String WHOLE_GRADIENTS = "0 or 1";
     private static final String ENGINE = "engine.kind";
     private static final String PRODUCTS = "engine.products";
     private static final String FLOAT32_PRODUCTS = "engine.float32-products";
@@ -45,11 +52,12 @@ final class BitFacts {
                 ? training.drop().keep() + ", " + training.drop().decay() + " in " + training.steps() + " steps"
                 : NO_LAYER_DROP);
         facts.put("sequence length", Integer.toString(run.plan().stageSettings().sequenceLength()));
-        InvariantSpec invariant = run.spec().invariant();
-        facts.put(InvariantSpec.KEY, invariant.data() ? "[data]" : NO_AXIS);
-        facts.put("parallel.data", invariant.data() ? ANY : Integer.toString(run.spec().parallel().data()));
-        facts.put(EXPERT, invariant.expert() ? ANY : Integer.toString(run.spec().parallel().expert()));
-        facts.put("training.replicas", training.update().replicas().text());
+        facts.put(InvariantSpec.KEY, run.spec().invariant().data() ? "[data]" : NO_AXIS);
+        facts.put("parallel.data", Integer.toString(run.spec().parallel().data()));
+        facts.put(EXPERT, Integer.toString(run.spec().parallel().expert()));
+        int zero = training.memory().zero();
+        facts.put(ZERO, zero > 1 && run.spec().parallel().data() > 1 ? Integer.toString(zero) : WHOLE_GRADIENTS);
+        facts.put(REPLICAS, training.update().replicas().text());
         facts.put("training.gradient-exchange", training.update().gradientExchange().word());
         facts.put("parallel.tensor", Integer.toString(run.spec().parallel().tensor()));
         facts.put("parallel.sequence", Boolean.toString(run.spec().parallel().sequence()));
@@ -68,6 +76,8 @@ final class BitFacts {
                 .flatMap(EngineProvider::productLibraries).map(ProductLibraries::own)
                 .orElse(EngineSettings.OWN_PRODUCTS));
         facts.putIfAbsent(EXPERT, "1");
+        facts.putIfAbsent(ZERO, WHOLE_GRADIENTS);
+        facts.putIfAbsent(REPLICAS, ReplicasSpec.Mode.NONE.word());
         facts.putIfAbsent(InvariantSpec.KEY, NO_AXIS);
         facts.putIfAbsent(LAYER_DROP, NO_LAYER_DROP);
         facts.putIfAbsent(FLOAT32_PRODUCTS, EngineSpec.Float32Products.EXACT.word());
