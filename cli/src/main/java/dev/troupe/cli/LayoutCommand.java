@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.troupe.cli.options.ConfigOptions;
 import dev.troupe.cli.stop.ExitCode;
 import dev.troupe.config.group.GroupKind;
 import dev.troupe.config.group.ParallelLayout;
@@ -15,11 +16,12 @@ import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** {@code troupe layout}: every process group, as lists of ranks. */
+/** {@code troupe layout}: every process group, as lists of ranks; or the sharding plan of a run. */
 @Command(name = "layout", mixinStandardHelpOptions = true, description = {
-        "Prints the process groups of a world of ranks; runs nothing."})
+        "Prints the process groups of a world of ranks, or with --plan the sharding plan of a run; runs nothing."})
 final class LayoutCommand implements Callable<Integer> {
     enum Format {
         table, json
@@ -29,14 +31,21 @@ final class LayoutCommand implements Callable<Integer> {
     private static final int MOST_RANKS = 1_000_000;
     private static final JsonMapper JSON = new JsonMapper();
 
-    @Option(names = "--world", paramLabel = "N", required = true, description = "Ranks there are.")
-    private int world;
+    @Option(names = "--plan", description = {
+            "Prints the sharding plan of a run's model: a type for each parameter and each exchange of tensors."})
+    private boolean plan;
 
-    @Option(names = "--pipeline", paramLabel = "P", required = true, description = "Ranks in a pipeline.")
-    private int pipeline;
+    @Mixin
+    private ConfigOptions options;
 
-    @Option(names = "--tensor", paramLabel = "T", required = true, description = "Ranks that share a stage.")
-    private int tensor;
+    @Option(names = "--world", paramLabel = "N", description = "Ranks there are.")
+    private Integer world;
+
+    @Option(names = "--pipeline", paramLabel = "P", description = "Ranks in a pipeline.")
+    private Integer pipeline;
+
+    @Option(names = "--tensor", paramLabel = "T", description = "Ranks that share a stage.")
+    private Integer tensor;
 
     @Option(names = "--data", paramLabel = "D", description = {
             "Pipelines side by side; default: the number that fills the world."})
@@ -53,6 +62,12 @@ final class LayoutCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws JsonProcessingException {
+        if (plan) {
+            output.print(ShardingPrint.of(options.read()));
+            output.flush();
+            return ExitCode.DONE;
+        }
+        requireGrid();
         ParallelLayout layout = (data == null
                 ? ParallelLayout.filling(world, pipeline, tensor)
                 : new ParallelLayout(pipeline, data, tensor)).dividingExperts(expert);
@@ -67,6 +82,18 @@ final class LayoutCommand implements Callable<Integer> {
         });
         output.flush();
         return ExitCode.DONE;
+    }
+
+    private void requireGrid() {
+        if (world == null || pipeline == null || tensor == null) {
+            throw new UsageException(
+                    "layout needs --world, --pipeline and --tensor to list groups, or --plan to print the"
+                            + " sharding plan of a run");
+        }
+        if (options.config().isPresent() || !options.settings().isEmpty()) {
+            throw new UsageException(
+                    "a configuration is read with --plan alone: add it, or leave the configuration out");
+        }
     }
 
     private static String table(ParallelLayout layout) {

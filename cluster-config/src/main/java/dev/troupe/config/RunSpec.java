@@ -204,6 +204,7 @@ public final class RunSpec {
                 schedule, "parallel.layout", "uniform", "parallel.replicas", List.of(), "cluster.nodes", List.of(),
                 "faults", List.of()));
         values.put("parallel.expert", 1);
+        values.put("parallel.sharding", "");
         values.putAll(others);
         return with(values);
     }

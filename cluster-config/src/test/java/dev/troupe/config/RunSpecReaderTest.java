@@ -20,6 +20,7 @@ import dev.troupe.config.spec.OverlapSpec;
 import dev.troupe.config.spec.ParallelSpec;
 import dev.troupe.config.spec.RecoverySpec;
 import dev.troupe.config.spec.ReplaySpec;
+import dev.troupe.config.spec.ShardingSpec;
 import dev.troupe.config.spec.TrainingSpec;
 import dev.troupe.config.spec.TransportSpec;
 import dev.troupe.config.spec.UpdateSpec;
@@ -67,7 +68,8 @@ class RunSpecReaderTest {
             "training.learning-rate.peak=3e-4", "training.learning-rate.minimum=1e-5",
             "training.learning-rate.warmup-steps=1", "training.learning-rate.stable-steps=4",
             "training.learning-rate.decay-steps=6", "parallel.pipeline=3",
-            "parallel.tensor=2", "parallel.data=4", "parallel.expert=2", "parallel.sequence=true", "training.zero=2",
+            "parallel.tensor=2", "parallel.data=4", "parallel.expert=2", "parallel.sequence=true",
+            "parallel.sharding=inner -> tensor", "training.zero=2",
             "training.gradient-exchange=bfloat16",
             "parallel.virtual-stages=2", "parallel.schedule=interleaved-1f1b", "parallel.layout=Et|(tt|)*2tL",
             "parallel.split-cool-down=true", "parallel.flush-every=16", "parallel.updates=eager",
@@ -105,7 +107,7 @@ class RunSpecReaderTest {
                         new MemorySpec(0, MemorySpec.Recompute.NONE, new ReplaySpec(1, 0, Long.MAX_VALUE, false),
                                 new OffloadSpec(OffloadSpec.Place.NONE, OffloadSpec.Place.NONE, Optional.empty())),
                         new CommitSpec(0, Duration.ofMinutes(30), 2, 50, 16)),
-                new ParallelSpec(4, 1, 1, 1, false, 1, "1f1b", "uniform", false,
+                new ParallelSpec(4, 1, 1, 1, new ShardingSpec(false, ""), 1, "1f1b", "uniform", false,
                         new OverlapSpec(0, OverlapSpec.Updates.LAZY, 1, List.of())),
                 new EngineSpec("auto", 0, OptionalInt.empty(), "auto", EngineSpec.Float32Products.EXACT, false,
                         new EmulatedSpec(TWO_MS, TWO_MS, TWO_MS, List.of(Duration.ZERO), List.of(Duration.ZERO), 0)),
@@ -138,7 +140,8 @@ class RunSpecReaderTest {
                                 new OffloadSpec(OffloadSpec.Place.DISK, OffloadSpec.Place.DISK,
                                         Optional.of(Path.of("/tmp/state")))),
                         new CommitSpec(2, Duration.ofMinutes(7), 5, 3, 9)),
-                new ParallelSpec(3, 2, 4, 2, true, 2, "interleaved-1f1b", "Et|(tt|)*2tL", true,
+                new ParallelSpec(3, 2, 4, 2, new ShardingSpec(true, "inner -> tensor"), 2, "interleaved-1f1b",
+                        "Et|(tt|)*2tL", true,
                         new OverlapSpec(16, OverlapSpec.Updates.EAGER, 2, List.of(2, 1, 3))),
                 new EngineSpec("reference", 2, OptionalInt.of(3), "/usr/lib/libblas.so.3",
                         EngineSpec.Float32Products.BF16X6, true,

@@ -18,6 +18,10 @@ final class Unplanned {
         if (spec.invariant().data()) {
             throw new UsageException(InvariantSpec.KEY + " = [data], but plan knows no cost of its sums: leave it out");
         }
+        if (spec.parallel().sharding().isPlanned()) {
+            throw new UsageException("parallel.sharding is given, but plan searches layouts in which every layer is"
+                    + " divided: leave it out");
+        }
         ReplicasSpec.Mode replicas = spec.training().update().replicas().mode();
         if (replicas != ReplicasSpec.Mode.NONE) {
             throw new UsageException("training.replicas.mode = " + replicas.word()

@@ -122,9 +122,11 @@ public record ModelSection(Optional<Path> directory, Optional<String> family, Ma
         if (!read.sound("parallel.tensor", "model.from")) {
             return;
         }
-        checkMultiple(read, HEADS, parallel.tensor());
-        if (!values.containsKey(HEAD_SIZE)) {
-            checkMultiple(read, HIDDEN, parallel.tensor());
+        if (!parallel.sharding().isPlanned()) { // else the check of the plan knows which layers are divided
+            checkMultiple(read, HEADS, parallel.tensor());
+            if (!values.containsKey(HEAD_SIZE)) {
+                checkMultiple(read, HIDDEN, parallel.tensor());
+            }
         }
         if (parallel.sequence() && parallel.tensor() == 1) {
             read.report("parallel.sequence", "false with parallel.tensor = 1", "true",

@@ -16,7 +16,7 @@ import java.util.Set;
  * @param expert R, data ranks of a stage that divide its experts
  * @param virtualStages V, stages per rank
  */
-public record ParallelSpec(int pipeline, int tensor, int data, int expert, boolean sequence, int virtualStages,
+public record ParallelSpec(int pipeline, int tensor, int data, int expert, ShardingSpec sharding, int virtualStages,
         String schedule, String layout, boolean splitCoolDown, OverlapSpec overlap) {
 
     /** The number of ranks that the transport's frames can distinguish. */
@@ -28,6 +28,7 @@ public record ParallelSpec(int pipeline, int tensor, int data, int expert, boole
     private static final Set<String> TWO_STAGES = Set.of("zbv", "dualpipev", "v-half", "v-min");
 
     public ParallelSpec {
+        Objects.requireNonNull(sharding, "sharding");
         Objects.requireNonNull(schedule, "schedule");
         Objects.requireNonNull(layout, "layout");
         Objects.requireNonNull(overlap, "overlap");
@@ -39,7 +40,7 @@ public record ParallelSpec(int pipeline, int tensor, int data, int expert, boole
         int pipeline = values.integer("parallel.pipeline", 1, MOST_RANKS);
         ParallelSpec spec = new ParallelSpec(pipeline, values.integer("parallel.tensor", 1, MOST_RANKS),
                 values.integer("parallel.data", 1, MOST_RANKS), values.integer("parallel.expert", 1, MOST_RANKS),
-                values.flag("parallel.sequence"),
+                ShardingSpec.read(values),
                 virtualStages(values, schedule), schedule,
                 values.text("parallel.layout", Texts.NOT_EMPTY,
                         "uniform, parameters, measured, costs(...) or a layout string"),
@@ -87,6 +88,11 @@ public record ParallelSpec(int pipeline, int tensor, int data, int expert, boole
                             + world,
                     "take fewer");
         }
+    }
+
+    /** Returns whether the ranks of a tensor-parallel group divide the rows of the residual stream too. */
+    public boolean sequence() {
+        return sharding.sequence();
     }
 
     /** Returns the layout: the coordinates and the groups of each rank. */

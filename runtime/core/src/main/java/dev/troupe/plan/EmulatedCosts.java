@@ -154,7 +154,7 @@ public final class EmulatedCosts implements WorkCosts {
         if (settings.recompute() != Recompute.FULL || settings.replay().store().isEmpty()) {
             return;
         }
-        boolean divides = plan.sharesSequence() || settings.replay().partition();
+        boolean divides = plan.sharding().cutsRows() || settings.replay().partition();
         double input = (double) settings.rows() * plan.model().size(Axis.HIDDEN) * Float.BYTES
                 / (divides ? plan.ranks().tensor() : 1);
         for (int stage = 0; stage < plan.partition().stageCount(); stage++) {

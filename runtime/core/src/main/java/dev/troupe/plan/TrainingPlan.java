@@ -6,6 +6,7 @@ import dev.troupe.model.ModelSpec;
 import dev.troupe.model.spec.Axis;
 import dev.troupe.model.spec.ParameterSpec;
 import dev.troupe.optimizer.Optimizer;
+import dev.troupe.parallel.StreamSharding;
 import dev.troupe.parallel.Zero;
 import dev.troupe.partition.Partition;
 import dev.troupe.protocol.rank.RunPlan;
@@ -33,12 +34,12 @@ import java.util.stream.IntStream;
  * stage. Immutable.
  *
  * @param ranks the place of each rank; ranks of one pipeline place carry out the same row
- * @param sharesSequence whether the ranks of a tensor-parallel group also share the rows of an activation
+ * @param sharding the division of layers, and perhaps of rows of activations, among the ranks of a tensor-parallel group
  * @param zero the state that ranks with the same weights share
  * @param stageSettings sizes and optimizer of every stage; see {@link #stageSettings(int)}
  * @param validation the certified plan of a forward pass over validation data
  */
-public record TrainingPlan(ParallelLayout ranks, boolean sharesSequence, Zero zero, Partition partition,
+public record TrainingPlan(ParallelLayout ranks, StreamSharding sharding, Zero zero, Partition partition,
         StageSettings stageSettings, Certificate training, Certificate validation) implements RunPlan {
     /**
      * Plans a run and certifies the plan.
@@ -49,20 +50,28 @@ public record TrainingPlan(ParallelLayout ranks, boolean sharesSequence, Zero ze
      * @throws UsageException if the layers cannot be assigned like this
      */
     public static TrainingPlan of(ModelSpec model, StageSettings settings, String layout, Schedule schedule,
-            ParallelLayout ranks, boolean sharesSequence, Zero zero, int virtualStages, int validationMicrobatches,
+            ParallelLayout ranks, StreamSharding sharding, Zero zero, int virtualStages, int validationMicrobatches,
             int creditsPerEdge) {
         int pipeline = ranks.pipeline();
         Plan compute = schedule.plan(pipeline, virtualStages, settings.microbatchesPerStep() / ranks.data());
         Plan forwards = new ForwardOnly(compute.placement()).plan(pipeline, virtualStages, validationMicrobatches);
         Partition partition = partition(model, compute.stageCount(), layout);
-        WholeStep step = wholeStep(model, ranks, sharesSequence, zero, settings);
+        WholeStep step = wholeStep(model, ranks, sharding, zero, settings);
         requireReplays(compute, settings);
         if (settings.addsInTree()) {
             TreeChecks.require(compute);
         }
         Certificate training = PlanValidator.certify(step.training(compute), Purpose.TRAINING, creditsPerEdge);
-        return new TrainingPlan(ranks, sharesSequence, zero, partition, settings, training,
+        return new TrainingPlan(ranks, sharding, zero, partition, settings, training,
                 PlanValidator.certify(step.forwards(forwards), Purpose.FORWARD_ONLY, creditsPerEdge));
+    }
+
+    /** As above, with every layer divided by the ranks of a tensor-parallel group, and perhaps the rows of activations. */
+    public static TrainingPlan of(ModelSpec model, StageSettings settings, String layout, Schedule schedule,
+            ParallelLayout ranks, boolean cutsRows, Zero zero, int virtualStages, int validationMicrobatches,
+            int creditsPerEdge) {
+        return of(model, settings, layout, schedule, ranks, StreamSharding.of(cutsRows), zero, virtualStages,
+                validationMicrobatches, creditsPerEdge);
     }
 
     /** Refuses a plan with RECOMPUTE in a run without recomputation ahead of gradients; such a plan comes from a file. */
@@ -79,7 +88,7 @@ public record TrainingPlan(ParallelLayout ranks, boolean sharesSequence, Zero ze
 
     /** Returns the same run with other blocks replayed. Whether they are replayed ahead of the gradient must not change. */
     public TrainingPlan with(Replay replay) {
-        return new TrainingPlan(ranks, sharesSequence, zero, partition, stageSettings.with(replay), training,
+        return new TrainingPlan(ranks, sharding, zero, partition, stageSettings.with(replay), training,
                 validation);
     }
 
@@ -124,12 +133,12 @@ public record TrainingPlan(ParallelLayout ranks, boolean sharesSequence, Zero ze
     }
 
     /** Returns the whole step that follows from the grid and from the shared state. */
-    private static WholeStep wholeStep(ModelSpec model, ParallelLayout ranks, boolean sharesSequence, Zero zero,
+    private static WholeStep wholeStep(ModelSpec model, ParallelLayout ranks, StreamSharding sharding, Zero zero,
             StageSettings settings) {
         boolean isShared = ranks.data() > 1;
         // Else after each microbatch, or never: replicas keep their gradients, and exchange weights after an update.
         boolean sumsAtTheEnd = isShared && !zero.includes(Zero.GRADIENTS) && !trainsReplicas(settings);
-        boolean ofOwnShares = sharesSequence
+        boolean ofOwnShares = sharding.cutsRows()
                 || model.parameters().values().stream().filter(ParameterSpec::isTrained)
                         .anyMatch(ParameterSpec::isForOwnHeads);
         return new WholeStep(settings.replay().ahead() > 0, !model.sharedInTraining().isEmpty(),
@@ -149,7 +158,7 @@ public record TrainingPlan(ParallelLayout ranks, boolean sharesSequence, Zero ze
 
     /** Returns the passes that lower a plan of computation only to the whole step. */
     public WholeStep wholeStep() {
-        return wholeStep(model(), ranks, sharesSequence, zero, stageSettings);
+        return wholeStep(model(), ranks, sharding, zero, stageSettings);
     }
 
     public ModelSpec model() {
@@ -173,7 +182,7 @@ public record TrainingPlan(ParallelLayout ranks, boolean sharesSequence, Zero ze
      * each microbatch of the longest sequences. They are 0 if a rank keeps whole inputs, or if rows are divided anyway.
      */
     public long gatheredInputBytes(int rank, DataType computeType) {
-        if (stageSettings.recompute() != Recompute.FULL || !stageSettings.replay().partition() || sharesSequence) {
+        if (stageSettings.recompute() != Recompute.FULL || !stageSettings.replay().partition() || sharding.cutsRows()) {
             return 0;
         }
         long all = (long) stageSettings.rows() * model().size(Axis.HIDDEN) * computeType.elementBytes();

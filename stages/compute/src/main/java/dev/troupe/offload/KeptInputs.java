@@ -104,7 +104,7 @@ public final class KeptInputs implements AutoCloseable {
          * @param index of the input, from 0
          */
         public Tensor keep(int index, Tensor input, int length) {
-            Tensor own = rows == null ? input : rows.intoOwn(input, length);
+            Tensor own = rows == null ? input : rows.leave(input, length);
             if (region == null) {
                 return own;
             }
@@ -145,7 +145,7 @@ public final class KeptInputs implements AutoCloseable {
                 own = pool.take(extent, length);
                 engine.copyFromHost(slot.memory.asSlice(0, own.byteCount()), own, 0);
             }
-            return rows == null ? own : rows.intoWhole(own, length);
+            return rows == null ? own : rows.enter(own, length);
         }
 
         private void close() {

@@ -83,8 +83,8 @@ public final class Stage implements AutoCloseable {
                 (int) layers.of(model).stream().filter(LayerSpec::hasExperts).count());
         this.boundary = new BoundaryTensors(pool, loads.boundary(), settings.sequenceLength());
         this.measures = new Measures(engine, settings, stack.parameters().size());
-        this.border = new Border(index, loads, stack, new TokenUpload(context, index, model.size(Axis.VOCABULARY)),
-                measures, settings.separatesDocuments());
+        TokenUpload upload = stack.upload(context, index, model.size(Axis.VOCABULARY));
+        this.border = new Border(index, loads, stack, upload, measures, settings.separatesDocuments());
         this.tied = new TiedTable(index, engine, pool, stack, buffers);
         this.tapes = new MicrobatchTapes(index, stack, settings, buffers.layerShares(), context, data.aside(),
                 measures);

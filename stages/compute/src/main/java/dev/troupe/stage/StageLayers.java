@@ -72,7 +72,7 @@ public final class StageLayers {
         List<SumPlace> sumPlaces = new ArrayList<>();
         for (int number = range.first(); number <= range.last(); number++) {
             LayerSpec spec = model.layers().get(number);
-            Layer layer = spec.build().in(context);
+            Layer layer = spec.build().in(context.of(number));
             int block = model.blockNumber(number);
             if (layer instanceof ResidualLayer half && number > range.first()
                     && model.blockNumber(number - 1) == block
@@ -125,6 +125,12 @@ public final class StageLayers {
     /** Null if another stage has it. */
     public HeadLayer head() {
         return head;
+    }
+
+    /** Returns the upload of this rank's tokens, of which embedding and head may have different ones. */
+    TokenUpload upload(LayerContext context, int stage, int vocabulary) {
+        return new TokenUpload(context, stage, vocabulary, embedding == null ? null : embedding.tokenTable(),
+                head == null ? null : head.table());
     }
 
     TiedEnd tiedEnd() {

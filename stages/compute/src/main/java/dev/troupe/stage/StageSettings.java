@@ -102,7 +102,7 @@ public record StageSettings(int microbatchSize, int sequenceLength, int microbat
             throw new IllegalArgumentException("the model has positions for sequences of up to " + longest
                     + " tokens, but the run asks for " + sequenceLength + ": shorten the sequence");
         }
-        TensorSharing.refusal(model, rows(), share.group().size(), share.sequence(), dividesInputs(share))
+        TensorSharing.refusal(model, rows(), share.group().size(), share.sharding(), dividesInputs(share))
                 .ifPresent(refusal -> {
                     throw new IllegalArgumentException(refusal);
                 });

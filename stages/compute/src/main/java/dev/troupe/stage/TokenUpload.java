@@ -5,6 +5,7 @@ import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Tensor;
 import dev.troupe.layer.LayerContext;
+import dev.troupe.layer.Parameter;
 import dev.troupe.layer.TensorPool;
 import dev.troupe.parallel.IndexRange;
 import java.lang.foreign.Arena;
@@ -22,23 +23,39 @@ public final class TokenUpload implements AutoCloseable {
     private final int stage;
     private final int microbatchSize;
     private final int vocabularySize;
-    private final IndexRange ownTokens;
+    private final IndexRange embedded;
+    private final IndexRange predicted;
     private final TensorPool.Extent extent;
     // Shared, so that another thread than the creator may close the stage.
     private final Arena hostMemory = Arena.ofShared();
     private final MemorySegment hostTokens;
 
+    /** Creates the upload for a stage that embeds and predicts every token of the vocabulary. */
     public TokenUpload(LayerContext context, int stage, int vocabularySize) {
+        this(context, stage, vocabularySize, null, null);
+    }
+
+    /**
+     * Creates the upload for one rank's share of a stage.
+     *
+     * @param embedding the rank's rows of the table of the embedding; null for all
+     * @param head the rank's rows of the table of the head; null for all
+     */
+    TokenUpload(LayerContext context, int stage, int vocabularySize, Parameter embedding, Parameter head) {
         this.engine = context.engine();
         this.pool = context.pool();
         this.stage = stage;
         this.microbatchSize = context.microbatchSize();
         this.vocabularySize = vocabularySize;
-        this.ownTokens = IndexRange.share(vocabularySize, context.share().group().rank(),
-                context.share().group().size());
+        this.embedded = rows(embedding);
+        this.predicted = rows(head);
         this.extent = context.perRow(1);
         // An engine without values reads no ids, so that they need no memory.
         this.hostTokens = engine.holdsValues() ? hostMemory.allocate(TOKEN, context.rows()) : MemorySegment.NULL;
+    }
+
+    private IndexRange rows(Parameter table) {
+        return table == null ? new IndexRange(0, vocabularySize) : table.slice().ranges().getFirst();
     }
 
     public int lengthOf(MicrobatchRows rows) {
@@ -54,7 +71,7 @@ public final class TokenUpload implements AutoCloseable {
      * @throws IllegalArgumentException if these are not N ids of the vocabulary
      */
     public Tensor tokens(int[] ids, int length) {
-        return tensor("tokens", ids, length, id -> shared("tokens", id));
+        return tensor("tokens", ids, length, id -> shared("tokens", id, embedded));
     }
 
     /**
@@ -63,7 +80,7 @@ public final class TokenUpload implements AutoCloseable {
      * @throws IllegalArgumentException if these are not N ids of the vocabulary or not counted
      */
     public Tensor targets(int[] ids, int length) {
-        return tensor("targets", ids, length, id -> id == Engine.NOT_COUNTED ? id : shared("targets", id));
+        return tensor("targets", ids, length, id -> id == Engine.NOT_COUNTED ? id : shared("targets", id, predicted));
     }
 
     /**
@@ -93,13 +110,13 @@ public final class TokenUpload implements AutoCloseable {
         return tensor;
     }
 
-    private int shared(String what, int id) {
+    private int shared(String what, int id, IndexRange own) {
         if (id < 0 || id >= vocabularySize) {
             throw new IllegalArgumentException("token ids of this model are 0 to " + (vocabularySize - 1)
                     + ", but found " + id + " among the " + what + " of stage " + stage
                     + ": take the tokenizer the model was made for, or raise model.vocabulary-size");
         }
-        return ownTokens.contains(id) ? id - ownTokens.first() : Engine.NOT_IN_SHARD;
+        return own.contains(id) ? id - own.first() : Engine.NOT_IN_SHARD;
     }
 
     @Override

@@ -14,6 +14,7 @@ import dev.troupe.model.gpt2.Gpt2;
 import dev.troupe.model.spec.Section;
 import dev.troupe.optimizer.Optimizer;
 import dev.troupe.parallel.DataShare;
+import dev.troupe.parallel.StreamSharding;
 import dev.troupe.parallel.TensorShare;
 import dev.troupe.stage.InMemoryGroup;
 import dev.troupe.stage.Stage;
@@ -31,8 +32,8 @@ class TensorSharingTest {
     @Test
     void shouldShareOutSizesThatDivide() {
         for (int ranks : new int[]{1, 2, 3, 6}) {
-            assertEquals(Optional.empty(), TensorSharing.refusal(MODEL, 5, ranks, false, false));
-            assertEquals(Optional.empty(), TensorSharing.refusal(MODEL, 30, ranks, true, false));
+            assertEquals(Optional.empty(), TensorSharing.refusal(MODEL, 5, ranks, StreamSharding.of(false), false));
+            assertEquals(Optional.empty(), TensorSharing.refusal(MODEL, 30, ranks, StreamSharding.of(true), false));
         }
     }
 
@@ -41,14 +42,14 @@ class TensorSharingTest {
         assertEquals(
                 "parallel.tensor = 4 ranks cannot share a stage: the 6 attention heads (model.heads) are not divisible"
                         + " by 4: change one or the other",
-                TensorSharing.refusal(MODEL, 5, 4, false, false).orElseThrow());
+                TensorSharing.refusal(MODEL, 5, 4, StreamSharding.of(false), false).orElseThrow());
         assertEquals(
                 "parallel.tensor = 8 ranks cannot share a stage: the 6 attention heads (model.heads) are not divisible"
                         + " by 8; a vocabulary of 7 (model.vocabulary-size) has no token for each of 8; the 5 rows of a"
                         + " microbatch (microbatch size times sequence length), which parallel.sequence divides, are not"
                         + " divisible by 8: change one or the other",
-                TensorSharing.refusal(MODEL, 5, 8, true, false).orElseThrow());
-        assertTrue(TensorSharing.refusal(MODEL, 5, 2, false, true).orElseThrow()
+                TensorSharing.refusal(MODEL, 5, 8, StreamSharding.of(true), false).orElseThrow());
+        assertTrue(TensorSharing.refusal(MODEL, 5, 2, StreamSharding.of(false), true).orElseThrow()
                 .contains("5 rows of a microbatch (microbatch size times sequence length), which"
                         + " training.recompute-partition divides, are not divisible by 2"));
     }
@@ -57,11 +58,11 @@ class TensorSharingTest {
     void shouldRefuseAnInnerWidthThatDoesNotDivide() {
         ModelSpec llama = ModelFamilies.named("llama").read(new Section(Map.of("layers", 1, "hidden", 12, "heads", 6,
                 "inner", 10, "sequence-length", 5, "vocabulary-size", 7, "tie-embeddings", true)));
-        assertEquals(Optional.empty(), TensorSharing.refusal(llama, 5, 2, false, false));
+        assertEquals(Optional.empty(), TensorSharing.refusal(llama, 5, 2, StreamSharding.of(false), false));
         assertEquals(
                 "parallel.tensor = 3 ranks cannot share a stage: the inner width of 10 (model.inner) is not divisible"
                         + " by 3: change one or the other",
-                TensorSharing.refusal(llama, 5, 3, false, false).orElseThrow());
+                TensorSharing.refusal(llama, 5, 3, StreamSharding.of(false), false).orElseThrow());
     }
 
     @Test

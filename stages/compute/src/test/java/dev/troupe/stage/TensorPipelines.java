@@ -4,6 +4,7 @@ import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
 import dev.troupe.layer.DropoutSettings;
 import dev.troupe.parallel.DataShare;
+import dev.troupe.parallel.StreamSharding;
 import dev.troupe.parallel.TensorShare;
 import dev.troupe.parallel.TensorSlice;
 import dev.troupe.parallel.Zero;
@@ -67,6 +68,11 @@ final class TensorPipelines implements Training, AutoCloseable {
 
     TensorPipelines(Setup setup, Partition partition, int size, boolean sequence, int holders, Zero zero,
             boolean tellsLast) {
+        this(setup, partition, size, StreamSharding.of(sequence), holders, zero, tellsLast);
+    }
+
+    TensorPipelines(Setup setup, Partition partition, int size, StreamSharding sharding, int holders, Zero zero,
+            boolean tellsLast) {
         this.size = size;
         threads = Executors.newFixedThreadPool(size * holders);
         for (int rank = 0; rank < size; rank++) {
@@ -82,18 +88,19 @@ final class TensorPipelines implements Training, AutoCloseable {
                 asides.add(Executors.newSingleThreadExecutor());
                 ranks.add(new NaivePipeline(setup.golden(), partition, setup.microbatchSize(), setup.source(),
                         setup.recompute(), setup.dropout(), setup.parameterType(),
-                        new Place(ofStages, dataGroups.get(rank), rank, sequence, holder, zero, asides.getLast(),
+                        new Place(ofStages, dataGroups.get(rank), rank, sharding, holder, zero, asides.getLast(),
                                 tellsLast, setup.replay())));
             }
         }
     }
 
     /** The place of a rank. */
-    private record Place(List<InMemoryGroup> ofStages, InMemoryGroup holders, int rank, boolean sequence, int holder,
+    private record Place(List<InMemoryGroup> ofStages, InMemoryGroup holders, int rank, StreamSharding sharding,
+            int holder,
             Zero zero, Executor aside, boolean tellsLast, Replay replay) implements NaivePipeline.Shares {
         @Override
         public TensorShare of(int stage, Engine engine) {
-            return new TensorShare(ofStages.get(stage).member(rank, engine), sequence);
+            return new TensorShare(ofStages.get(stage).member(rank, engine), sharding);
         }
 
         @Override

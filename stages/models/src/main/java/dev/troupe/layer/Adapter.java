@@ -49,7 +49,7 @@ public final class Adapter {
         innerShape = context.activation(down.shape().size(0));
         allInputs = spec.down().shape().sizes().size(1);
         int own = down.shape().size(1);
-        firstInput = own == allInputs ? 0 : context.share().group().rank() * own;
+        firstInput = own == allInputs ? 0 : context.group().rank() * own;
         isOfOneType = engine.computeType() == engine.parameterType();
     }
 

@@ -22,7 +22,7 @@ public final class AttentionHeads {
         this.block = block;
         all = heads;
         own = context.own(heads);
-        first = context.share().group().rank() * own;
+        first = context.group().rank() * own;
         state = context.attentionState(own);
         // True for an engine that keeps all probabilities, T numbers a row and head. Other engines compute them again in
         // their backward anyway.

@@ -38,7 +38,7 @@ public final class EmbeddingLayer implements Layer {
         stream = new ResidualStream(context);
         dropout = new StreamDropout(context, stream, 0, DropoutKey.Site.EMBEDDING);
         // The ranks' token rows are summed, so only one rank adds the rows of positions.
-        addsPositions = positions.isPresent() && context.share().group().rank() == 0;
+        addsPositions = positions.isPresent() && context.group().rank() == 0;
         outputShape = context.activation(context.hidden());
         tokenTable = context.parameter(tokens);
         positionTable = positions.map(context::parameter).orElse(null);
@@ -83,7 +83,7 @@ public final class EmbeddingLayer implements Layer {
                 texts.ofEach((first, rows, place) -> engine.embedding(texts.rowsOf(tokens, first, rows),
                         tokenTable.weights(), positionsFrom(place), rows, texts.rowsOf(y, first, rows)));
             }
-            Tensor own = stream.intoSum(y, microbatch.length());
+            Tensor own = stream.leave(y, microbatch.length());
             dropout.forward(own, 1, microbatch);
             return own;
         }

@@ -103,7 +103,7 @@ public abstract class Half {
         }
 
         private void forward(Tensor own) {
-            normed = stream.intoWhole(own, microbatch.length());
+            normed = stream.enter(own, microbatch.length());
             forward();
         }
 
@@ -155,7 +155,7 @@ public abstract class Half {
         final Tensor backwardInput(Tensor dy, boolean weightsToo) {
             weightsFollow = weightsToo;
             outputGradient = dropout.backward(dy, factor, microbatch);
-            Tensor dNormed = stream.intoSum(backwardInner(), microbatch.length());
+            Tensor dNormed = stream.enterBackward(backwardInner(), microbatch.length());
             Tensor dx = stream.pastHalf(dy, outputGradient, microbatch.length());
             normPass.backwardInput(dNormed, dx, true, weightsFollow);
             return dx;
@@ -165,7 +165,7 @@ public abstract class Half {
         final void backwardWeight() {
             if (isTrained) {
                 if (normed == null) {
-                    normed = stream.intoWhole(normPass.again(), microbatch.length());
+                    normed = stream.enter(normPass.again(), microbatch.length());
                 }
                 backwardInnerWeight();
                 normPass.backwardWeight();

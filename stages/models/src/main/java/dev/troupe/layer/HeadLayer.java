@@ -134,7 +134,7 @@ public final class HeadLayer implements Layer {
         @Override
         public Tensor forward(Tensor x, MicrobatchContext microbatch) {
             length = microbatch.length();
-            normed = stream.intoWhole(normPass.forward(x, length), length);
+            normed = stream.enter(normPass.forward(x, length), length);
             scale = 1.0 / (targetsPerMicrobatch * microbatchesPerStep) * lossScale;
             Tensor rowLoss = measure(startsGradient);
             engine.sum(rowLoss, losses, lossIndex);
@@ -177,7 +177,7 @@ public final class HeadLayer implements Layer {
 
         @Override
         public void recompute() {
-            normed = stream.intoWhole(normPass.recompute(), length);
+            normed = stream.enter(normPass.recompute(), length);
             pool.give(measure(true));
         }
 
@@ -190,7 +190,7 @@ public final class HeadLayer implements Layer {
             }
             Tensor dNormed = pool.take(activation, length);
             engine.matmul(logits, false, table.computeWeights(), false, dNormed, false);
-            dNormed = stream.intoSum(dNormed, length);
+            dNormed = stream.enterBackward(dNormed, length);
             Tensor dx = pool.take(stream.extent(), length);
             normPass.backwardInput(dNormed, dx, false, weightsFollow);
             return dx;
@@ -200,7 +200,7 @@ public final class HeadLayer implements Layer {
         public void backwardWeight() {
             if (table.spec().isTrained()) {
                 if (normed == null) {
-                    normed = stream.intoWhole(normPass.again(), length);
+                    normed = stream.enter(normPass.again(), length);
                 }
                 engine.matmul(logits, true, normed, false, table.gradient(), true);
             }

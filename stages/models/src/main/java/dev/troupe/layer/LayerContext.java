@@ -6,7 +6,9 @@ import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import dev.troupe.model.spec.ParameterSpec;
 import dev.troupe.parallel.ExpertShare;
+import dev.troupe.parallel.LayerMoves;
 import dev.troupe.parallel.ParameterGroup;
+import dev.troupe.parallel.TensorGroup;
 import dev.troupe.parallel.TensorShare;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -31,9 +33,13 @@ public final class LayerContext {
     private final int sequenceLength;
     private final int microbatchesPerStep;
     private final TensorShare share;
+    private final LayerMoves moves;
     private final ExpertShare experts;
-    private final Map<String, Parameter> parameters;
-    private final Map<String, Tensor> constants;
+    private final Named named;
+
+    /** The parameters and constants that layers share by name. */
+    private record Named(Map<String, Parameter> parameters, Map<String, Tensor> constants) {
+    }
 
     /**
      * @param hidden width C of the residual stream
@@ -49,13 +55,13 @@ public final class LayerContext {
     /** As above, on one of the ranks that divide the experts. */
     public LayerContext(Engine engine, TensorPool pool, int hidden, int microbatchSize, int sequenceLength,
             int microbatchesPerStep, TensorShare share, ExpertShare experts) {
-        this(engine, pool, hidden, microbatchSize, sequenceLength, microbatchesPerStep, share, experts,
-                new HashMap<>(), new HashMap<>());
+        this(engine, pool, hidden, microbatchSize, sequenceLength, microbatchesPerStep, share,
+                LayerMoves.of(share.cutsRows(), false), experts, new Named(new HashMap<>(), new HashMap<>()));
     }
 
     private LayerContext(Engine engine, TensorPool pool, int hidden, int microbatchSize, int sequenceLength,
-            int microbatchesPerStep, TensorShare share, ExpertShare experts, Map<String, Parameter> parameters,
-            Map<String, Tensor> constants) {
+            int microbatchesPerStep, TensorShare share, LayerMoves moves, ExpertShare experts,
+            Named named) {
         this.engine = engine;
         this.pool = pool;
         this.hidden = hidden;
@@ -63,15 +69,15 @@ public final class LayerContext {
         this.sequenceLength = sequenceLength;
         this.microbatchesPerStep = microbatchesPerStep;
         this.share = share;
+        this.moves = moves;
         this.experts = experts;
-        this.parameters = parameters;
-        this.constants = constants;
+        this.named = named;
     }
 
     /** Returns a context with the same parameters and constants for shorter sequences. */
     public LayerContext ofSequences(int length, TensorPool activations) {
-        return new LayerContext(engine, activations, hidden, microbatchSize, length, microbatchesPerStep, share,
-                experts, parameters, constants);
+        return new LayerContext(engine, activations, hidden, microbatchSize, length, microbatchesPerStep, share, moves,
+                experts, named);
     }
 
     /**
@@ -80,7 +86,13 @@ public final class LayerContext {
      */
     public LayerContext withOwnParameters(TensorPool activations) {
         return new LayerContext(engine, activations, hidden, microbatchSize, sequenceLength, microbatchesPerStep, share,
-                experts, new HashMap<>(parameters), constants);
+                moves, experts, new Named(new HashMap<>(named.parameters()), named.constants()));
+    }
+
+    /** Returns a context with the same parameters and constants for a layer of the model, with its moves. */
+    public LayerContext of(int layer) {
+        return new LayerContext(engine, pool, hidden, microbatchSize, sequenceLength, microbatchesPerStep, share,
+                share.moves(layer), experts, named);
     }
 
     public Engine engine() {
@@ -111,6 +123,16 @@ public final class LayerContext {
 
     public TensorShare share() {
         return share;
+    }
+
+    /** Returns the moves of this layer's input and output among {@link #share the ranks of the stage}. */
+    public LayerMoves moves() {
+        return moves;
+    }
+
+    /** Returns the ranks that divide the computation of this layer: of one if each computes it whole. */
+    public TensorGroup group() {
+        return moves.isWhole() ? TensorGroup.ALONE : share.group();
     }
 
     public ExpertShare experts() {
@@ -165,12 +187,12 @@ public final class LayerContext {
 
     /** Returns this rank's part of a width that the group divides evenly. */
     public int own(int width) {
-        return width / share.group().size();
+        return width / group().size();
     }
 
     /** Returns this rank's share of a parameter, or a second use of it if a layer of the stage has it already. */
     public Parameter parameter(ParameterSpec spec) {
-        return parameter(spec, spec.isForOwnHeads() && share.group().size() > 1, ParameterGroup.COMMON);
+        return parameter(spec, spec.isForOwnHeads() && group().size() > 1, ParameterGroup.COMMON);
     }
 
     /** As {@link #parameter}, of one of this rank's experts. */
@@ -180,7 +202,7 @@ public final class LayerContext {
 
     /** As {@link #parameter}, with a gradient from only the rank's rows of the residual stream. */
     Parameter streamParameter(ParameterSpec spec) {
-        return parameter(spec, share.cutsRows(), ParameterGroup.COMMON);
+        return parameter(spec, moves.cutsRows(), ParameterGroup.COMMON);
     }
 
     /**
@@ -190,7 +212,7 @@ public final class LayerContext {
      * @param values row-major; called once if the engine holds values
      */
     public Tensor constant(String name, Shape shape, Supplier<double[]> values) {
-        return constants.computeIfAbsent(name, _ -> {
+        return named.constants().computeIfAbsent(name, _ -> {
             Tensor tensor = pool.takeFloats(shape);
             if (!engine.holdsValues()) {
                 return tensor; // of a walk through sizes, which is made for many ranks
@@ -213,12 +235,12 @@ public final class LayerContext {
     }
 
     private Parameter parameter(ParameterSpec spec, boolean ofOwnShare, ParameterGroup group) {
-        Parameter first = parameters.get(spec.name());
+        Parameter first = named.parameters().get(spec.name());
         if (first != null) {
             return first.secondUse();
         }
-        Parameter made = Parameter.of(spec, spec.slice(share.group()), ofOwnShare, group);
-        parameters.put(spec.name(), made);
+        Parameter made = Parameter.of(spec, spec.slice(group()), ofOwnShare, group);
+        named.parameters().put(spec.name(), made);
         return made;
     }
 }

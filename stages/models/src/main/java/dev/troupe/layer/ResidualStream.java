@@ -3,14 +3,15 @@ package dev.troupe.layer;
 import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
+import dev.troupe.parallel.LayerMoves;
+import dev.troupe.parallel.ShardingMove;
 import dev.troupe.parallel.TensorGroup;
-import dev.troupe.parallel.TensorShare;
 
 /**
- * The residual stream of one rank of a tensor-parallel group, with the conversions to and from the group's common
- * computation (Shoeybi et al. 2019, Korthikanti et al. 2022). Every rank has all N rows. With sequence parallelism rank r of
- * t has the rows r N/t .. (r + 1) N/t - 1 of the flat [N x C], regardless of sequences. The common computation always has
- * all rows, since attention needs whole sequences.
+ * The residual stream of one rank of a tensor-parallel group, with the moves of one layer to and from its computation
+ * (Shoeybi et al. 2019, Korthikanti et al. 2022). Every rank has all N rows. With sequence parallelism rank r of t has the
+ * rows r N/t .. (r + 1) N/t - 1 of the flat [N x C], regardless of sequences. The computation always has all rows, since
+ * attention needs whole sequences.
  *
  * <p>N = B T rows of microbatch times sequence, C hidden size. The argument {@code length} is the microbatch's T.
  */
@@ -18,26 +19,26 @@ public final class ResidualStream {
     private final Engine engine;
     private final TensorPool pool;
     private final TensorGroup group;
-    private final boolean cutsRows;
+    private final LayerMoves moves;
     private final TensorPool.Extent allRows;
     private final TensorPool.Extent ownRows;
 
     public ResidualStream(LayerContext context) {
-        this(context, context.share());
+        this(context, context.moves());
     }
 
-    private ResidualStream(LayerContext context, TensorShare share) {
+    private ResidualStream(LayerContext context, LayerMoves moves) {
         engine = context.engine();
         pool = context.pool();
-        group = share.group();
-        cutsRows = share.cutsRows();
+        group = context.share().group();
+        this.moves = moves;
         allRows = context.activation(context.hidden());
-        ownRows = cutsRows ? context.extent(length -> ownPart(allRows.of(length))) : allRows;
+        ownRows = moves.cutsRows() ? context.extent(length -> ownPart(allRows.of(length))) : allRows;
     }
 
     /** Returns the stream of a group that divides its rows, even if the group of this context does not. */
     public static ResidualStream ofOwnRows(LayerContext context) {
-        return new ResidualStream(context, new TensorShare(context.share().group(), true));
+        return new ResidualStream(context, LayerMoves.of(true, true));
     }
 
     /** Exact: the ranks can share the rows of a microbatch out evenly. */
@@ -51,46 +52,67 @@ public final class ResidualStream {
     }
 
     int firstRow(int length) {
-        return cutsRows ? group.rank() * ownRows.of(length).size(0) : 0;
+        return moves.cutsRows() ? group.rank() * ownRows.of(length).size(0) : 0;
     }
 
-    /** Returns all rows, gathered from the ranks; may be the same tensor. Does not take it over. */
-    Tensor whole(Tensor own, int length) {
-        if (!cutsRows) {
-            return own;
+    /** Returns the input of the computation; takes over this rank's part of the stream. */
+    public Tensor enter(Tensor own, int length) {
+        return moved(moves.enter(), own, true, length);
+    }
+
+    /** Returns this rank's part of the gradient for the stream; takes over the gradient for the computation's input. */
+    Tensor enterBackward(Tensor gradient, int length) {
+        return moved(moves.enter().dual(), gradient, true, length);
+    }
+
+    /** Returns this rank's part of the result in the stream; takes over the result of its computation, of all rows. */
+    public Tensor leave(Tensor result, int length) {
+        return moved(moves.leave(), result, true, length);
+    }
+
+    /**
+     * Returns the gradient for the result of the computation; may be the same tensor.
+     *
+     * @param own this rank's part of the gradient for the stream
+     * @param takesOver whether {@code own} is given back if the result is another tensor
+     */
+    Tensor leaveBackward(Tensor own, boolean takesOver, int length) {
+        return moved(moves.leave().dual(), own, takesOver, length);
+    }
+
+    private Tensor moved(ShardingMove move, Tensor tensor, boolean takesOver, int length) {
+        return switch (move.collective()) {
+            case NONE -> tensor;
+            case ALL_REDUCE -> {
+                group.allReduce(tensor);
+                yield tensor;
+            }
+            case ALL_GATHER -> {
+                Tensor whole = pool.take(allRows, length);
+                group.allGather(tensor, whole);
+                yield instead(whole, tensor, takesOver);
+            }
+            case REDUCE_SCATTER -> {
+                Tensor own = pool.take(ownRows, length);
+                group.reduceScatter(tensor, own);
+                yield instead(own, tensor, takesOver);
+            }
+            case SLICE -> {
+                Tensor own = pool.take(ownRows, length);
+                Shape shape = ownRows.of(length);
+                engine.copy(engine.range(tensor, group.rank() * shape.elementCount(), shape), own);
+                yield instead(own, tensor, takesOver);
+            }
+            case PAD, FIRST, ALL_TO_ALL ->
+                throw new IllegalArgumentException("no layer executes the move " + move.text());
+        };
+    }
+
+    private Tensor instead(Tensor result, Tensor tensor, boolean takesOver) {
+        if (takesOver) {
+            pool.give(tensor);
         }
-        Tensor whole = pool.take(allRows, length);
-        group.allGather(own, whole);
-        return whole;
-    }
-
-    /** As {@link #whole}, but takes the rank's own rows over. */
-    public Tensor intoWhole(Tensor own, int length) {
-        Tensor whole = whole(own, length);
-        if (whole != own) {
-            pool.give(own);
-        }
-        return whole;
-    }
-
-    /** Returns a copy of this rank's rows; takes over all rows, of which every rank has the same. */
-    public Tensor intoOwn(Tensor whole, int length) {
-        Tensor own = pool.take(ownRows, length);
-        engine.copy(engine.range(whole, firstRow(length) * (long) own.shape().size(1), own.shape()), own);
-        pool.give(whole);
-        return own;
-    }
-
-    /** Returns this rank's part of the sum over the ranks. Takes over this rank's addend, which has all rows. */
-    public Tensor intoSum(Tensor addend, int length) {
-        if (!cutsRows) {
-            group.allReduce(addend);
-            return addend;
-        }
-        Tensor own = pool.take(ownRows, length);
-        group.reduceScatter(addend, own);
-        pool.give(addend);
-        return own;
+        return result;
     }
 
     /**

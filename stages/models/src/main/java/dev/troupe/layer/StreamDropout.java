@@ -64,7 +64,7 @@ final class StreamDropout {
         int length = microbatch.length();
         boolean drops = microbatch.dropoutKey().drops();
         if (!drops && factor == 1) {
-            return stream.whole(dy, length);
+            return stream.leaveBackward(dy, false, length);
         }
         Tensor dropped = pool.take(stream.extent(), length);
         if (drops) {
@@ -73,7 +73,7 @@ final class StreamDropout {
             engine.copy(dy, dropped);
         }
         scale(dropped, factor, microbatch);
-        return stream.intoWhole(dropped, length);
+        return stream.leaveBackward(dropped, true, length);
     }
 
     private Dropout dropout(MicrobatchContext microbatch) {

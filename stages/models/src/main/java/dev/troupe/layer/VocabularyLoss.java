@@ -17,7 +17,7 @@ final class VocabularyLoss {
     VocabularyLoss(LayerContext context) {
         engine = context.engine();
         pool = context.pool();
-        group = context.share().group();
+        group = context.group();
     }
 
     /** Returns whether this rank has the logits of all tokens. */

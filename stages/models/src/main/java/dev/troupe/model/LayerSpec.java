@@ -59,8 +59,13 @@ public record LayerSpec(String name, String block, char letter, List<ParameterSp
 
     /** Returns whether it routes rows to experts. */
     public boolean hasExperts() {
+        return has(Axis.EXPERTS);
+    }
+
+    /** Returns whether a parameter has this axis. */
+    public boolean has(Axis axis) {
         return parameters.stream().anyMatch(parameter -> parameter.shape().dimensions().stream()
-                .anyMatch(dimension -> dimension.axis() == Axis.EXPERTS));
+                .anyMatch(dimension -> dimension.axis() == axis));
     }
 
     /** Returns the count of its numbers; a shared parameter counts in each of its layers. */

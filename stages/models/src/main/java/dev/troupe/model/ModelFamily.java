@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.troupe.model.spec.Lora;
 import dev.troupe.model.spec.Section;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
@@ -74,6 +75,14 @@ public interface ModelFamily {
      */
     default List<String> adapterNames(String parameter) {
         return List.of(parameter);
+    }
+
+    /**
+     * Returns the modules of a block, embedding and head by their usual names in PyTorch's own models, if these differ from
+     * the published ones: for plans of PyTorch's parallel styles.
+     */
+    default Map<String, String> modulesInPyTorch() {
+        return Map.of();
     }
 
     /**

@@ -12,6 +12,7 @@ import dev.troupe.plan.prepare.PreparedRun;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.TreeSet;
 import java.util.zip.CRC32C;
 
 /**
@@ -27,6 +28,7 @@ final class BitFacts {
     private static final String REPLICAS = "training.replicas";
     private static final String ZERO = "training.zero";
     private static final String WHOLE_GRADIENTS = "0 or 1";
+    private static final String WHOLE_LAYERS = "layers that each tensor rank computes whole";
     private static final String ENGINE = "engine.kind";
     private static final String PRODUCTS = "engine.products";
     private static final String FLOAT32_PRODUCTS = "engine.float32-products";
@@ -61,6 +63,7 @@ final class BitFacts {
         facts.put("training.gradient-exchange", training.update().gradientExchange().word());
         facts.put("parallel.tensor", Integer.toString(run.spec().parallel().tensor()));
         facts.put("parallel.sequence", Boolean.toString(run.spec().parallel().sequence()));
+        facts.put(WHOLE_LAYERS, new TreeSet<>(run.plan().sharding().wholeLayers()).toString());
         facts.put(ENGINE, run.engine().provider().kind());
         facts.put(PRODUCTS, run.engine().settings().products());
         facts.put(FLOAT32_PRODUCTS, run.spec().engine().float32Products().word());
@@ -80,6 +83,7 @@ final class BitFacts {
         facts.putIfAbsent(REPLICAS, ReplicasSpec.Mode.NONE.word());
         facts.putIfAbsent(InvariantSpec.KEY, NO_AXIS);
         facts.putIfAbsent(LAYER_DROP, NO_LAYER_DROP);
+        facts.putIfAbsent(WHOLE_LAYERS, "[]");
         facts.putIfAbsent(FLOAT32_PRODUCTS, EngineSpec.Float32Products.EXACT.word());
         facts.putIfAbsent(EXACT_ROWS, "false");
         return facts;

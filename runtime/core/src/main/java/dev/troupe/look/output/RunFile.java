@@ -82,7 +82,7 @@ public final class RunFile {
     private static ObjectNode layout(TrainingPlan plan) {
         ParallelLayout ranks = plan.ranks();
         ObjectNode json = JSON.createObjectNode().put("pipeline", ranks.pipeline()).put("tensor", ranks.tensor())
-                .put("data", ranks.data()).put("sequence", plan.sharesSequence())
+                .put("data", ranks.data()).put("sequence", plan.sharding().cutsRows())
                 .put("ranks_per_place", plan.ranksPerPlace());
         ArrayNode stages = json.putArray("stages");
         for (int stage = 0; stage < plan.partition().stageCount(); stage++) {

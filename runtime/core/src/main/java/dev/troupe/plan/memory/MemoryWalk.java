@@ -97,7 +97,7 @@ final class MemoryWalk implements RankSide, StepWatch, AutoCloseable {
         this.rank = rank;
         this.engine = SizingEngine.like(engine);
         Coordinates at = plan.ranks().coordinates(rank);
-        TensorShare share = new TensorShare(new Group(plan.ranks().tensor(), at.tensor()), plan.sharesSequence());
+        TensorShare share = new TensorShare(new Group(plan.ranks().tensor(), at.tensor()), plan.sharding());
         int expert = plan.ranks().expert();
         ExpertShare experts = expert == 1
                 ? ExpertShare.ALL

@@ -3,6 +3,7 @@ package dev.troupe.plan.planner;
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.spec.MemorySpec;
 import dev.troupe.optimizer.Optimizer;
+import dev.troupe.parallel.StreamSharding;
 import dev.troupe.parallel.Zero;
 import dev.troupe.partition.TensorSharing;
 import dev.troupe.plan.OptimizerChoice;
@@ -259,7 +260,8 @@ public final class Planner {
         long order = 0;
         for (PlanGrid grid : grids) {
             Optional<String> refusal = TensorSharing.refusal(opened.model(),
-                    grid.microbatchSize() * opened.whole().start().sequenceLength(), grid.tensor(), false, false);
+                    grid.microbatchSize() * opened.whole().start().sequenceLength(), grid.tensor(),
+                    StreamSharding.of(false), false);
             Optional<String> obstacle = times.obstacle(grid);
             if (refusal.isPresent()) {
                 refusals.add(Kind.MODEL, 1, 0, refusal::get);

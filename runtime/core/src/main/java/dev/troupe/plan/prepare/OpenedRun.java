@@ -34,12 +34,13 @@ public record OpenedRun(RunRequest request, WholeModel whole, RunData data, Batc
     public static OpenedRun of(RunRequest asked) {
         WholeModel.requireResumable(asked.resume());
         EngineChoice choice = asked.engine();
-        RunRequest request = asked.with(choice);
-        RunSpec spec = request.spec();
+        RunRequest chosen = asked.with(choice);
         List<AutoCloseable> files = new ArrayList<>();
         try {
-            WholeModel whole = WholeModel.of(spec, request.resume(), choice);
+            WholeModel whole = WholeModel.of(chosen.spec(), chosen.resume(), choice);
             files.add(whole);
+            RunRequest request = settled(chosen, whole.start());
+            RunSpec spec = request.spec();
             requireStep(request, whole.start());
             requireSizes(spec, whole.start());
             RunData data = new RunData(spec.data(), whole.tokenizer(), request.builtInCorpus(), request.text(),
@@ -52,6 +53,10 @@ public record OpenedRun(RunRequest request, WholeModel whole, RunData data, Batc
             StartingPoint.close(files);
             throw refused;
         }
+    }
+
+    private static RunRequest settled(RunRequest request, StartingPoint start) {
+        return RunSharding.settled(request, start.model(), start.sequenceLength());
     }
 
     private static OpenedRun inBatches(RunRequest request, WholeModel whole, RunData data) {
@@ -73,12 +78,12 @@ public record OpenedRun(RunRequest request, WholeModel whole, RunData data, Batc
                 || !its.lora().equals(mine.lora())) {
             throw new IllegalArgumentException("another model, other data or another precision are opened anew");
         }
-        RunRequest asked = request.with(other);
+        RunRequest asked = settled(request.with(other), whole.start());
         EngineChoice choice = asked.ranksOfMachine().equals(whole.choice().ranksOfMachine())
                 ? whole.choice()
                 : asked.engine(); // its threads are the cores by the ranks
         requireStep(asked, whole.start());
-        requireSizes(other, whole.start());
+        requireSizes(asked.spec(), whole.start());
         return inBatches(asked.with(choice), new WholeModel(choice, whole.tokenizer(), whole.start()), data);
     }
 
@@ -113,7 +118,8 @@ public record OpenedRun(RunRequest request, WholeModel whole, RunData data, Batc
         requireExperts(spec.parallel().expert(), start.model());
         TensorSharing.refusal(start.model(),
                 Math.multiplyExact(spec.training().microbatchSize(), start.sequenceLength()),
-                spec.parallel().tensor(), spec.parallel().sequence(), spec.training().memory().replay().partition())
+                spec.parallel().tensor(), RunSharding.executed(spec, start.model(), start.sequenceLength()),
+                spec.training().memory().replay().partition())
                 .ifPresent(refusal -> {
                     throw new UsageException(refusal);
                 });

@@ -64,7 +64,8 @@ public record PlannedRun(OpenedRun opened, TrainingPlan plan, EngineChoice engin
                                 : Optional.empty()))
                 .with(order(spec));
         TrainingPlan planned = TrainingPlan.of(start.model(), settings, spec.parallel().layout(), schedule,
-                spec.parallel().ranks(), spec.parallel().sequence(), Zero.of(training.memory().zero()),
+                spec.parallel().ranks(),
+                RunSharding.executed(spec, start.model(), start.sequenceLength()), Zero.of(training.memory().zero()),
                 spec.parallel().virtualStages(),
                 opened.validation().map(ValidationBatches::microbatchCount).orElse(1), spec.transport().credits());
         TrainingPlan plan = AheadBudget.fit(planned, replay.aheadBytes(),

@@ -44,7 +44,7 @@ public final class TermLength {
             return (long) Math.ceilDiv(plan.model().size(Axis.VOCABULARY), tensor) * hidden
                     * Math.max(Float.BYTES, boundary.elementBytes());
         }
-        int rows = plan.stageSettings().rows() / (plan.sharesSequence() ? tensor : 1);
+        int rows = plan.stageSettings().rows() / (plan.sharding().cutsRows() ? tensor : 1);
         return plan.creditsPerEdge() * TrainingPlan.boundaryBytes(plan.model(), rows, boundary);
     }
 }

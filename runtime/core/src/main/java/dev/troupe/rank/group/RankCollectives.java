@@ -51,7 +51,7 @@ public final class RankCollectives {
 
     public TensorShare tensorShare() {
         return tensor.map(group -> new TensorShare(new EngineGroup(group, engine, thread::waited),
-                plan.sharesSequence())).orElse(TensorShare.ALL);
+                plan.sharding())).orElse(TensorShare.ALL);
     }
 
     /** Returns the sum of gradients over the ranks with the same weights. */

@@ -29,7 +29,7 @@ public final class StageAlone implements AutoCloseable {
     public StageAlone(TrainingPlan plan, int rank, int index, Engine engine, WorkClock clock) {
         WarmUpGroups groups = new WarmUpGroups(plan.ranks());
         Optional<CollectiveGroup> tensor = groups.join(GroupKind.TENSOR, rank, 0);
-        TensorShare share = tensor.map(group -> new TensorShare(new EngineGroup(group, engine), plan.sharesSequence()))
+        TensorShare share = tensor.map(group -> new TensorShare(new EngineGroup(group, engine), plan.sharding()))
                 .orElse(TensorShare.ALL);
         Reduction sum = RankCollectives.sumOfGradients(plan);
         ExpertShare experts = new ExpertShare(among(groups, GroupKind.EXPERT, rank, engine, Reduction.SUM),

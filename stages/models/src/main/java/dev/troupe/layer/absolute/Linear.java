@@ -46,7 +46,7 @@ public final class Linear {
         weight = context.parameter(spec.weight());
         bias = context.parameter(spec.bias());
         adapter = spec.adapter().map(one -> new Adapter(context, one)).orElse(null);
-        isFirstOfGroup = context.share().group().rank() == 0;
+        isFirstOfGroup = context.group().rank() == 0;
     }
 
     List<Parameter> parameters() {
@@ -91,7 +91,7 @@ public final class Linear {
             engine.matmul(x, false, weight.computeWeights(), false, y, false);
         }
         addAdapter(x, y, microbatch);
-        return stream.intoSum(y, microbatch.length());
+        return stream.leave(y, microbatch.length());
     }
 
     private void addAdapter(Tensor x, Tensor y, MicrobatchContext microbatch) {

@@ -222,7 +222,7 @@ public final class ExpertsHalf extends Half {
                 engine.add(added, addend, added);
                 pool.give(addend);
             }
-            return stream.intoSum(added, microbatch.length());
+            return stream.leave(added, microbatch.length());
         }
 
         @Override

@@ -130,7 +130,7 @@ public final class RotaryAttentionHalf extends Half {
         protected Tensor projected() {
             Tensor added = take(activation);
             output.forward(attended, added, microbatch);
-            return stream.intoSum(added, microbatch.length());
+            return stream.leave(added, microbatch.length());
         }
 
         /** Frees the tensors except queries, keys and values, and the output of attention unless its state is large. */

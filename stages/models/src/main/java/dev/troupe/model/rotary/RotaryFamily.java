@@ -208,6 +208,19 @@ public abstract class RotaryFamily implements ModelFamily {
         config.putNull("eos_token_id");
     }
 
+    /** The names of Meta's release of Llama, and of torchtitan. */
+    @Override
+    public final Map<String, String> modulesInPyTorch() {
+        return Map.ofEntries(Map.entry("tok_embeddings", "model.embed_tokens"),
+                Map.entry("attention_norm", "input_layernorm"), Map.entry("attention", "self_attn"),
+                Map.entry("attention.wq", "self_attn.q_proj"), Map.entry("attention.wk", "self_attn.k_proj"),
+                Map.entry("attention.wv", "self_attn.v_proj"), Map.entry("attention.wo", "self_attn.o_proj"),
+                Map.entry("ffn_norm", "post_attention_layernorm"), Map.entry("feed_forward", "mlp"),
+                Map.entry("feed_forward.w1", "mlp.gate_proj"), Map.entry("feed_forward.w2", "mlp.down_proj"),
+                Map.entry("feed_forward.w3", "mlp.up_proj"), Map.entry("norm", "model.norm"),
+                Map.entry("output", "lm_head"));
+    }
+
     /** Published with the prefix, or in some files without it. */
     @Override
     public final List<String> publishedNames(String parameter) {
