@@ -253,6 +253,10 @@ class PlanCommandTest {
         plan("-s", "training.replicas.mode=diloco", "-s", "training.replicas.inner-steps=2")
                 .requireRefused("training.replicas.mode = diloco, but plan chooses parallel.data");
         plan("-s", "engine.kind=reference").requireRefused("plan needs the costs of the model's layers");
+        plan("-s", "offload.optimizer=disk")
+                .requireRefused("offload.optimizer = disk, but plan knows no time of files");
+        plan("-s", "training.recompute=full", "-s", "offload.activations=disk")
+                .requireRefused("offload.activations = disk, but plan knows no time of files");
         assertFalse(Files.exists(conf));
     }
 }

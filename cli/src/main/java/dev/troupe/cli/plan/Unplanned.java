@@ -15,6 +15,9 @@ final class Unplanned {
             throw new UsageException("parallel.expert = " + spec.parallel().expert()
                     + ", but plan searches layouts in which every rank has every expert: set it to 1");
         }
+        spec.training().memory().offload().keyOfFiles().ifPresent(key -> {
+            throw new UsageException(key + " = disk, but plan knows no time of files: set it to none");
+        });
         if (spec.invariant().data()) {
             throw new UsageException(InvariantSpec.KEY + " = [data], but plan knows no cost of its sums: leave it out");
         }

@@ -14,7 +14,9 @@ import java.util.Set;
  * @param given the directory of the files; empty for the directory of the run
  */
 public record OffloadSpec(Place optimizer, Place activations, Optional<Path> given) {
+    private static final String OPTIMIZER = "offload.optimizer";
     private static final String ACTIVATIONS = "offload.activations";
+
     public OffloadSpec {
         Objects.requireNonNull(optimizer, "optimizer");
         Objects.requireNonNull(activations, "activations");
@@ -28,8 +30,16 @@ public record OffloadSpec(Place optimizer, Place activations, Optional<Path> giv
             values.report(ACTIVATIONS, "none with training.recompute = " + recompute.word(), "disk",
                     "set training.recompute to full, or take this key away");
         }
-        return new OffloadSpec(values.word("offload.optimizer", Place.class, ""), activations,
+        return new OffloadSpec(values.word(OPTIMIZER, Place.class, ""), activations,
                 Optional.ofNullable(values.path("offload.directory", Set.of(""))));
+    }
+
+    /** Returns the first key that keeps state in files. */
+    public Optional<String> keyOfFiles() {
+        if (optimizer == Place.DISK) {
+            return Optional.of(OPTIMIZER);
+        }
+        return activations == Place.DISK ? Optional.of(ACTIVATIONS) : Optional.empty();
     }
 
     /** Returns the directory of the files of a run in a directory. */

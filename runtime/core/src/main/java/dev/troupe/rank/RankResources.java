@@ -25,7 +25,6 @@ import dev.troupe.rank.group.RankCollectives;
 import dev.troupe.rank.pulse.Pulse;
 import dev.troupe.rank.trace.RankTrace;
 import dev.troupe.stage.Stage;
-import dev.troupe.stage.StageSettings;
 import dev.troupe.weights.TensorPart;
 import dev.troupe.weights.WeightSource;
 import java.lang.foreign.MemorySegment;
@@ -51,6 +50,7 @@ public final class RankResources {
     private final TrainingPlan plan;
     private final Pulse pulse = new Pulse();
     private final Engine engine;
+    private final StateStore store;
     private final WorkClock clock;
     private final StepHook hook;
     private final RankMessages messages;
@@ -76,6 +76,7 @@ public final class RankResources {
         RankFaults faults = node.faults().ofRank(rank, plan.rows());
         opened.observe(faults.after(pulse, opened));
         this.engine = opened;
+        this.store = engine.holdsValues() ? node.devices().stores().apply(rank) : StateStore.NOTHING;
         this.hook = faults.hook();
         this.clock = node.devices().clocks().get();
         this.collectives = new RankCollectives(node.links().groups(), incarnation, plan, engine, pulse);
@@ -138,7 +139,7 @@ public final class RankResources {
     /** Builds a stage with the weights from which the run or this incarnation starts, and grants its first credits. */
     public StageWorker open(int index) {
         boolean isNew = stepsDone == node.start().firstStep();
-        Stage stage = Stage.create(engine, plan.partition(), index, settings(index),
+        Stage stage = Stage.create(engine, plan.partition(), index, plan.stageSettings(index).storing(store),
                 collectives.tensorShare(), collectives.dataShare(), isNew ? node.start().weights() : this::readFrozen);
         bits.watch(stage);
         boundaries.add(stage);
@@ -150,11 +151,6 @@ public final class RankResources {
         StageOps ops = new StageOps(stage, engine, clock, plan, tensors, watch);
         ops.grantFirstCredits();
         return new StageWorker(stage, engine, ops, hook, trace, bits, collectives.thread(), plan.endOfUpdate());
-    }
-
-    private StageSettings settings(int stage) {
-        return plan.stageSettings(stage)
-                .storing(engine.holdsValues() ? node.devices().stores().apply(rank()) : StateStore.NOTHING);
     }
 
     /** Reads only the frozen weights; snapshots do not contain them. */
@@ -228,6 +224,7 @@ public final class RankResources {
 
     private void free() {
         trace.close();
+        store.close();
         engine.close();
         data.close();
     }

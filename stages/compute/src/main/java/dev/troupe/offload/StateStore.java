@@ -2,7 +2,7 @@ package dev.troupe.offload;
 
 /** A store of the state of one rank outside the memory of its engine. Thread rule: any thread. */
 @FunctionalInterface
-public interface StateStore {
+public interface StateStore extends AutoCloseable {
     /** A store that holds nothing, for a walk through sizes or a warm-up: values that are read are any content. */
     StateStore NOTHING = _ -> StateRegion.NOTHING;
 
@@ -11,6 +11,11 @@ public interface StateStore {
         return 1 << 18;
     }
 
-    /** Returns new room for state, filled with zeros; the caller closes it. */
+    /** Returns new room for state, filled with zeros; the caller closes it, or {@link #close} does. */
     StateRegion open(long byteCount);
+
+    /** Closes all room that is still open. Called after the last use of it. */
+    @Override
+    default void close() {
+    }
 }

@@ -109,12 +109,15 @@ final class FileRegion implements StateRegion {
         }
     }
 
+    /** Closes the file, or frees the memory; a second call does nothing. */
     @Override
     public void close() {
         if (file != null) {
             close(file);
             file = null;
         }
-        arena.close();
+        if (arena.scope().isAlive()) {
+            arena.close();
+        }
     }
 }

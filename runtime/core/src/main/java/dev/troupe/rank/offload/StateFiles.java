@@ -7,6 +7,8 @@ import dev.troupe.tokenizer.file.FileReason;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.Consumer;
 
 /**
@@ -18,6 +20,7 @@ public final class StateFiles implements StateStore {
     private final int rank;
     private final StateDisk disk;
     private final Consumer<String> notice;
+    private final Queue<FileRegion> opened = new ConcurrentLinkedQueue<>();
 
     /** @param notice receives a sentence if state stays in memory; on the thread that writes */
     public StateFiles(Path directory, int rank, Consumer<String> notice) {
@@ -36,6 +39,7 @@ public final class StateFiles implements StateStore {
         FileRegion region = new FileRegion(byteCount, why -> notice.accept("Offloaded state of rank " + rank
                 + " (" + MemoryPlan.text(byteCount) + ") is in memory from now on, and the run"
                 + " continues without its file in " + directory + ": " + why));
+        opened.add(region);
         try {
             Files.createDirectories(directory);
             region.begin(disk.create(directory, "rank-" + rank + "-"));
@@ -43,5 +47,10 @@ public final class StateFiles implements StateStore {
             region.moveToMemory(FileReason.of(failure));
         }
         return region;
+    }
+
+    @Override
+    public void close() {
+        opened.forEach(FileRegion::close);
     }
 }

@@ -1,6 +1,7 @@
 package dev.troupe.rank.offload;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.offload.StateRegion;
@@ -16,6 +17,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -28,6 +30,8 @@ class StateFilesTest {
     @TempDir
     private Path directory;
     private final List<String> notices = new ArrayList<>();
+    private int created;
+    private int closed;
 
     /** A disk with no room, with half of it, with room and no more, and one that never is full. */
     @ParameterizedTest
@@ -59,9 +63,32 @@ class StateFilesTest {
                 && notice.contains("No space left on device")), notices::toString);
     }
 
-    private static StateDisk full(long room) {
+    /** Half of the room has files, half is in memory; one of each is closed before. */
+    @Test
+    void shouldCloseAllRoomOnce() {
+        List<StateRegion> regions = new ArrayList<>();
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment part = arena.allocate(1);
+            for (long room : new long[]{0, Long.MAX_VALUE}) {
+                StateFiles files = new StateFiles(directory, 3, notices::add, full(room));
+                regions.add(files.open(BYTES));
+                regions.add(files.open(BYTES));
+                regions.getLast().close();
+                regions.getLast().close();
+                files.close();
+            }
+            assertEquals(4, created);
+            assertEquals(4, closed);
+            assertEquals(2, notices.size());
+            regions.subList(0, 2).forEach(region -> assertThrows(IllegalStateException.class,
+                    () -> region.read(0, part), "the memory is freed"));
+        }
+    }
+
+    private StateDisk full(long room) {
         return (directory, prefix) -> {
             StateDisk.File file = StateDisk.REAL.create(directory, prefix);
+            created++;
             return new StateDisk.File() {
                 private long left = room;
 
@@ -81,6 +108,7 @@ class StateFilesTest {
 
                 @Override
                 public void close() throws IOException {
+                    closed++;
                     file.close();
                 }
             };
