@@ -36,6 +36,8 @@ public final class Generator implements AutoCloseable {
     /** The forward of the rows of texts. */
     private final SequenceForward rows;
     private final LastLogits lastLogits;
+    /** Whether this has the weights, the caches and the memory of logits, which generators with adapters use too. */
+    private final boolean isBase;
     /** The caches that no text has. */
     private final Deque<KeyValueCache> caches;
     /** The forward of the last text that was read as in training; null before the first. */
@@ -56,19 +58,19 @@ public final class Generator implements AutoCloseable {
     Generator(Engine engine, ModelSpec model, WeightSource source, int most, int mostRows) {
         this(engine, model, Math.min(model.size(Axis.POSITION), most),
                 new ModelLayers(engine, model, source, Math.min(model.size(Axis.POSITION), most)), mostRows,
-                new ArrayDeque<>());
+                new ArrayDeque<>(), new LastLogits(engine, model.size(Axis.HIDDEN), model.size(Axis.VOCABULARY)), true);
     }
 
     private Generator(Engine engine, ModelSpec model, int longest, ModelLayers layers, int mostRows,
-            Deque<KeyValueCache> caches) {
+            Deque<KeyValueCache> caches, LastLogits lastLogits, boolean isBase) {
         this.engine = engine;
-        int hidden = model.size(Axis.HIDDEN);
         this.longest = longest;
         this.vocabularySize = model.size(Axis.VOCABULARY);
         this.layers = layers;
         this.caches = caches;
         this.rows = layers.ofLength(Math.min(mostRows, longest));
-        this.lastLogits = new LastLogits(engine, hidden, vocabularySize);
+        this.lastLogits = lastLogits;
+        this.isBase = isBase;
     }
 
     /**
@@ -91,7 +93,7 @@ public final class Generator implements AutoCloseable {
      */
     public Generator withAdapters(ModelSpec adapted, WeightSource adapters) {
         return new Generator(engine, adapted, longest, layers.withAdapters(adapted, adapters),
-                rows.length(), caches);
+                rows.length(), caches, lastLogits, false);
     }
 
     /**
@@ -243,9 +245,11 @@ public final class Generator implements AutoCloseable {
     public void close() {
         closeWindow();
         rows.close();
-        lastLogits.close();
-        caches.forEach(KeyValueCache::close);
-        caches.clear();
+        if (isBase) {
+            lastLogits.close();
+            caches.forEach(KeyValueCache::close);
+            caches.clear();
+        }
         layers.close();
     }
 }
