@@ -9,6 +9,7 @@ import dev.troupe.model.LayerSpec;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.model.spec.Axis;
 import dev.troupe.model.spec.LayerCosts;
+import dev.troupe.model.spec.ParameterSpec;
 import dev.troupe.offload.StateStore;
 import dev.troupe.optimizer.Optimizer;
 import dev.troupe.parallel.Zero;
@@ -20,6 +21,7 @@ import dev.troupe.stage.StageSettings;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.IntPredicate;
@@ -143,7 +145,7 @@ public final class EmulatedCosts implements WorkCosts {
         EmulatedCosts costs = new EmulatedCosts(group, plan.partition(), plan.stageSettings(),
                 plan.training().plan().stagesThatReplay()::contains);
         if (spec.offloadBandwidth() > 0) {
-            costs.offload(plan, spec.offloadBandwidth());
+            costs.offload(plan, spec.offloadBandwidth() * spec.speed());
         }
         return costs;
     }
@@ -174,13 +176,27 @@ public final class EmulatedCosts implements WorkCosts {
         if (!(plan.stageSettings().optimizer() instanceof Optimizer.Stored(Optimizer.OfElements rule, StateStore _))) {
             return;
         }
-        int parts = plan.ranks().tensor() * (plan.zero().includes(Zero.OPTIMIZER) ? plan.ranks().data() : 1);
         for (int stage = 0; stage < plan.partition().stageCount(); stage++) {
-            double bytes = (double) plan.partition().parameterCount(stage) / parts * rule.moments().size()
-                    * Float.BYTES;
+            double bytes = storedElements(plan, stage) * rule.moments().size() * Float.BYTES;
             nanos.get(Work.UPDATE)[stage] = Math.max(nanos(stage, Work.UPDATE),
                     Math.round(2 * bytes / bytesPerSecond * 1e9));
         }
+    }
+
+    /** Returns the trained weights of a stage that a rank updates; a group divides its experts, and others with ZeRO. */
+    private static double storedElements(TrainingPlan plan, int stage) {
+        int holders = plan.zero().includes(Zero.OPTIMIZER) ? plan.ranks().data() : 1;
+        Map<String, Double> elements = new HashMap<>();
+        for (LayerSpec layer : plan.partition().layers(stage).of(plan.model())) {
+            for (ParameterSpec parameter : layer.parameters()) {
+                boolean isOfExpert = parameter.shape().dimensions().stream()
+                        .anyMatch(dimension -> dimension.axis() == Axis.EXPERT_INNER);
+                int parts = isOfExpert ? Math.max(holders, plan.ranks().expert()) : holders;
+                boolean isUpdated = parameter.isTrained() && !parameter.followsLoads();
+                elements.put(parameter.name(), isUpdated ? (double) parameter.elementCount() / parts : 0);
+            }
+        }
+        return elements.values().stream().mapToDouble(Double::doubleValue).sum() / plan.ranks().tensor();
     }
 
     /** Returns the model's own costs on a device of 10^9 operations per second. */

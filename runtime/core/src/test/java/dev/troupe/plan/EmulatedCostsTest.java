@@ -10,7 +10,9 @@ import dev.troupe.engine.provider.Work;
 import dev.troupe.layer.DropoutKey;
 import dev.troupe.layer.DropoutSettings;
 import dev.troupe.layer.drop.LayerDrop;
+import dev.troupe.model.ModelSpec;
 import dev.troupe.model.gpt2.Gpt2;
+import dev.troupe.model.spec.Lora;
 import dev.troupe.offload.StateStore;
 import dev.troupe.optimizer.Optimizer;
 import dev.troupe.parallel.Zero;
@@ -106,10 +108,23 @@ class EmulatedCostsTest {
                 long nanos = 2 * 2 * 4 * plan.partition().parameterCount(stage) / parts;
                 assertEquals(nanos, update(plan, stage, "offload-bandwidth=1e9"));
                 assertEquals(2 * nanos, update(plan, stage, "offload-bandwidth=5e8", "update=100ns"));
+                assertEquals(2 * nanos, update(plan, stage, "offload-bandwidth=1e9", "speed=0.5"));
                 assertEquals(1_000_000, update(plan, stage, "offload-bandwidth=1e9", "update=1ms"));
                 assertEquals(0, update(plan, stage));
             }
         }
+    }
+
+    /** The adapter of a block's attention, 2 x (4 + 12) weights; frozen weights have no state. */
+    @Test
+    void shouldStoreTheMomentsOfTrainedWeightsAlone() {
+        ModelSpec model = PARTITION.model();
+        ModelSpec adapted = model.family().adapted(model, new Lora(2, 4, List.of("attn.c_attn"), "none"));
+        StageSettings stored = new StageSettings(2, 3, 4,
+                new Optimizer.Stored(new Optimizer.AdamW(0.9, 0.95, 1e-8, 0), StateStore.NOTHING));
+        TrainingPlan plan = TrainingPlan.of(adapted, stored, "uniform", Schedules.named("1f1b"),
+                new ParallelLayout(2, 1, 1), false, Zero.NONE, 1, 1, 2);
+        assertEquals(2 * 2 * 4 * 2 * (4 + 12), update(plan, 1, "offload-bandwidth=1e9"));
     }
 
     private static long update(TrainingPlan plan, int stage, String... settings) {
