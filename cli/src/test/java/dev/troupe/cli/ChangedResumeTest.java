@@ -55,7 +55,7 @@ class ChangedResumeTest {
     void shouldRefuseWhenStateIsMissing(String first, String then, String has, String needs) {
         Path run = train(first);
         resume(run, then).requireRefused(run.resolve("checkpoints/step-000002") + " has " + has + " for ", needs,
-                "put training.optimizer (kind, momentum, error-feedback) back");
+                "put training.optimizer (kind, momentum, error-feedback) and training.replicas back");
     }
 
     private Path train(String settings) {
