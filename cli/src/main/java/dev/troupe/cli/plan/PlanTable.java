@@ -104,8 +104,8 @@ final class PlanTable {
         PipelineLaw law = PipelineLaw.of(best.plan().training().plan(), best.costs());
         if (law.ratio() > 0) {
             lines.add(String.format(Locale.ROOT,
-                    "A message takes %.2f forwards of its stage, so that links are busy for %.0f %% of the time; by the law"
-                            + " of slow links a synchronous step reaches at most %.1f %% of the throughput of free links.%s",
+                    "A message takes %.2f forwards of a mean stage, so that the busiest link is in use for %.0f %% of the time; by the"
+                            + " law of slow links a synchronous step reaches at most %.1f %% of the throughput of free links.%s",
                     law.ratio(), 100 * law.busyShare(), 100 * law.mostShare(), law.busyShare() > 1
                             ? " The links are full: take fewer stages, or none."
                             : ""));

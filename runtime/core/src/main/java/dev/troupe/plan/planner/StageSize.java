@@ -17,7 +17,7 @@ import java.util.stream.IntStream;
  * @param halves the number of them that are halves of a block
  * @param elements of its parameters; a shared one counts once
  * @param trained of those that are trained
- * @param moments of the optimizer's state in memory
+ * @param moments of the optimizer's state
  */
 record StageSize(int layers, int halves, long elements, long trained, long moments) {
     static StageSize of(List<LayerSpec> layers, Optimizer optimizer) {
@@ -30,9 +30,7 @@ record StageSize(int layers, int halves, long elements, long trained, long momen
             long own = parameter.elementCount();
             elements += own;
             trained += parameter.isTrained() ? own : 0;
-            moments += parameter.isTrained() && !(optimizer instanceof Optimizer.Stored)
-                    ? own * optimizer.moments(parameter).size()
-                    : 0;
+            moments += parameter.isTrained() ? own * optimizer.moments(parameter).size() : 0;
         }
         return new StageSize(layers.size(), (int) layers.stream().filter(LayerSpec::isHalf).count(), elements, trained,
                 moments);
