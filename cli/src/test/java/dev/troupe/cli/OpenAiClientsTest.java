@@ -53,7 +53,7 @@ class OpenAiClientsTest {
     private static Generation generation;
     private static GenerationQueue queue;
     private static ApiServer server;
-    /** What {@code troupe generate} answers with {@link #SEED}, and with the next seed. */
+    /** The answers of {@code troupe generate} with {@link #SEED}, and with the next seed. */
     private static List<String> expected;
 
     @BeforeAll

@@ -18,8 +18,8 @@ import java.util.OptionalInt;
 import java.util.function.Consumer;
 
 /**
- * A model that continues prompts and answers chats. Its weights are read once, and several texts are written at a time; no
- * text changes a character of another.
+ * A model that continues prompts and answers chats. Its weights are read once, and several texts are written at a time. With
+ * exact rows ({@code engine.exact-rows}, or the engine reference) no text changes a character of another.
  *
  * <p>Thread rule: any thread.
  */

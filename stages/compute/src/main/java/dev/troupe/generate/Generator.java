@@ -143,14 +143,17 @@ public final class Generator implements AutoCloseable {
             throw new IllegalArgumentException("log-probabilities need 2 to " + longest + " tokens, but found "
                     + text.length);
         }
-        double[][] logits = new double[text.length - 1][vocabularySize];
+        double[][] logits = new double[LastLogits.MOST][vocabularySize];
         double[] probabilities = new double[text.length - 1];
         int[] read = Arrays.copyOf(text, probabilities.length);
         SequenceForward forward = windowOf(read.length);
         Tensor activation = forward.beforeHead(read, MicrobatchContext.plain(read.length));
-        lastLogits.read(forward, activation, IntStream.range(0, read.length).toArray(), place -> logits[place]);
-        for (int place = 0; place < probabilities.length; place++) {
-            probabilities[place] = logits[place][text[place + 1]] - Continuation.logSumExp(logits[place]);
+        for (int first = 0; first < read.length; first += logits.length) {
+            int[] places = IntStream.range(first, Math.min(read.length, first + logits.length)).toArray();
+            lastLogits.read(forward, activation, places, number -> logits[number]);
+            for (int i = 0; i < places.length; i++) {
+                probabilities[places[i]] = logits[i][text[places[i] + 1]] - Continuation.logSumExp(logits[i]);
+            }
         }
         forward.pool().give(activation);
         return probabilities;
@@ -208,7 +211,7 @@ public final class Generator implements AutoCloseable {
             }
         }
         CachedRows all = new CachedRows(engine, parts);
-        Tensor activation = rows.beforeHead(Arrays.copyOf(tokens, count), MicrobatchContext.continuing(all));
+        Tensor activation = rows.beforeHead(tokens, MicrobatchContext.continuing(all));
         all.advance();
         int end = 0;
         List<Continuation> complete = new ArrayList<>();

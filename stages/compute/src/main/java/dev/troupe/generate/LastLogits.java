@@ -16,7 +16,7 @@ import java.util.function.IntFunction;
  */
 final class LastLogits implements AutoCloseable {
     /** Rows of one product. */
-    private static final int MOST = 16;
+    static final int MOST = 16;
 
     private final Engine engine;
     private final int hidden;

@@ -50,7 +50,11 @@ final class SequenceForward implements AutoCloseable {
         return layers.head();
     }
 
-    /** Returns the output of the last block, which the caller gives back. */
+    /**
+     * Returns the output of the last block, which the caller gives back.
+     *
+     * @param tokens of the microbatch; further ones are not read
+     */
     Tensor beforeHead(int[] tokens, MicrobatchContext microbatch) {
         return layers.forwardBeforeHead(upload.tokens(tokens, microbatch.length()), microbatch);
     }

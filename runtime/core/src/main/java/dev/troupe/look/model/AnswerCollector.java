@@ -1,7 +1,5 @@
 package dev.troupe.look.model;
 
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.function.Consumer;
@@ -14,8 +12,7 @@ import java.util.function.Consumer;
 final class AnswerCollector implements TextListener {
     private final Consumer<String> shown;
     private final CompletableFuture<WrittenAnswer> answer = new CompletableFuture<>();
-    private final StringBuilder text = new StringBuilder();
-    private final List<TextPiece> pieces = new ArrayList<>();
+    private final WrittenAnswer.Builder written = new WrittenAnswer.Builder();
 
     /**
      * Collects a text.
@@ -28,19 +25,18 @@ final class AnswerCollector implements TextListener {
 
     @Override
     public void piece(TextPiece piece) {
-        pieces.add(piece);
+        written.add(piece);
         show(piece.text());
     }
 
     @Override
     public void end(TextEnd end) {
         show(end.rest());
-        answer.complete(new WrittenAnswer(text.toString(), List.copyOf(pieces), end));
+        answer.complete(written.end(end));
     }
 
     private void show(String piece) {
         if (!piece.isEmpty()) {
-            text.append(piece);
             shown.accept(piece);
         }
     }

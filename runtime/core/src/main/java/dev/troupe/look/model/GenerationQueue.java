@@ -230,7 +230,7 @@ public final class GenerationQueue implements AutoCloseable {
                 end(slot, TextEnd.Reason.CANCELLED);
             }
         }
-        Map<Generator, List<Slot>> byGenerator = List.copyOf(active).stream().collect(
+        Map<Generator, List<Slot>> byGenerator = active.stream().collect(
                 Collectors.groupingBy(slot -> slot.text.generator(), LinkedHashMap::new, Collectors.toList()));
         byGenerator.forEach((generator, some) -> {
             try {

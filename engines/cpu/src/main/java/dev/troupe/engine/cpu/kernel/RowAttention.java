@@ -18,12 +18,12 @@ import dev.troupe.engine.cpu.memory.CpuTensor;
  *
  * <p>Thread rule: one thread.
  */
-final class RowAttention {
+public final class RowAttention {
     /** Keys of a tile: half as many waste less after the last place, and make slower products. */
-    private static final int KEYS = 64;
+    public static final int KEYS = 64;
     /** Queries of a tile, and of a tile of few. */
-    private static final int QUERIES = 64;
-    private static final int FEW_QUERIES = 16;
+    public static final int QUERIES = 64;
+    public static final int FEW_QUERIES = 16;
 
     private final Sgemm products;
     private final boolean isNarrow;

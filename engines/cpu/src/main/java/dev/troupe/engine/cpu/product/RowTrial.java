@@ -2,6 +2,7 @@ package dev.troupe.engine.cpu.product;
 
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Shape;
+import dev.troupe.engine.cpu.kernel.RowAttention;
 import dev.troupe.engine.cpu.library.BfloatUnits;
 import dev.troupe.engine.cpu.loop.Lanes;
 import dev.troupe.engine.cpu.loop.WorkerPool;
@@ -25,8 +26,8 @@ public final class RowTrial {
     /** Sizes of a head. */
     private static final int[] HEADS = {16, 64, 80, 128};
     /** Keys of a tile of attention, and its queries. */
-    private static final int KEYS = 64;
-    private static final int[] QUERIES = {64, 16};
+    private static final int KEYS = RowAttention.KEYS;
+    private static final int[] QUERIES = {RowAttention.QUERIES, RowAttention.FEW_QUERIES};
 
     private RowTrial() {
     }
@@ -96,7 +97,9 @@ public final class RowTrial {
         try (InPlaceProducts products = new InPlaceProducts(type)) {
             CpuTensor queries = numbers(memory, type, QUERIES[0], size, random);
             CpuTensor keys = numbers(memory, type, KEYS, size, random);
-            CpuTensor weights = numbers(memory, type, QUERIES[0], KEYS, random);
+            // Narrow probabilities are in the place of floats, as in the kernel.
+            int stride = type == DataType.BFLOAT16 ? 2 * KEYS : KEYS;
+            CpuTensor weights = numbers(memory, type, QUERIES[0], stride, random);
             CpuTensor[] scores = new CpuTensor[QUERIES.length];
             CpuTensor[] sums = new CpuTensor[QUERIES.length];
             int first = random.nextInt(QUERIES[0] - QUERIES[1]);
@@ -107,7 +110,7 @@ public final class RowTrial {
                 products.multiply(false, true, rows, KEYS, size, 0.3f, queries.addressOf(from * size), size,
                         keys.address(), size, 0, scores[i].address(), KEYS);
                 sums[i] = memory.allocate(DataType.FLOAT32, Shape.of(rows, size));
-                products.multiply(false, false, rows, size, KEYS, 1, weights.addressOf(from * KEYS), KEYS,
+                products.multiply(false, false, rows, size, KEYS, 1, weights.addressOf(from * stride), stride,
                         keys.address(), size, 0, sums[i].address(), size);
             }
             return scores[1].elements().mismatch(CpuTensor.rows(scores[0], first, QUERIES[1]).elements()) < 0
