@@ -257,6 +257,8 @@ class PlanCommandTest {
                 .requireRefused("offload.optimizer = disk, but plan knows no time of files");
         plan("-s", "training.recompute=full", "-s", "offload.activations=disk")
                 .requireRefused("offload.activations = disk, but plan knows no time of files");
+        plan("-s", "training.recompute=full", "-s", "training.recompute-partition=true").requireRefused(
+                "training.recompute-partition = true, but plan knows no time of the gathers of inputs");
         assertFalse(Files.exists(conf));
     }
 }

@@ -18,6 +18,10 @@ final class Unplanned {
         spec.training().memory().offload().keyOfFiles().ifPresent(key -> {
             throw new UsageException(key + " = disk, but plan knows no time of files: set it to none");
         });
+        if (spec.training().memory().replay().partition()) {
+            throw new UsageException("training.recompute-partition = true, but plan knows no time of the gathers of"
+                    + " inputs: set it to false");
+        }
         if (spec.invariant().data()) {
             throw new UsageException(InvariantSpec.KEY + " = [data], but plan knows no cost of its sums: leave it out");
         }

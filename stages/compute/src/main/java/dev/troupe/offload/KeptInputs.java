@@ -1,6 +1,7 @@
 package dev.troupe.offload;
 
 import dev.troupe.engine.Engine;
+import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import dev.troupe.layer.LayerContext;
 import dev.troupe.layer.ResidualStream;
@@ -30,6 +31,8 @@ public final class KeptInputs implements AutoCloseable {
     /** Null if a rank keeps all rows. */
     private final ResidualStream rows;
     private final TensorPool.Extent extent;
+    /** Bytes of the longest input. */
+    private final long mostBytes;
     /** Null if inputs are in memory. */
     private final StateStore store;
     private final int count;
@@ -61,16 +64,17 @@ public final class KeptInputs implements AutoCloseable {
         this.aside = aside;
         this.rows = divides ? ResidualStream.ofOwnRows(context) : null;
         this.extent = (divides ? rows : new ResidualStream(context)).extent();
+        this.mostBytes = inputBytes(extent.whole());
         this.store = store.orElse(null);
         this.count = count;
         for (int slot = 0; this.store != null && slot < SLOTS; slot++) {
-            writing[slot] = new Slot(inputBytes(extent.whole().elementCount()));
-            reading[slot] = new Slot(inputBytes(extent.whole().elementCount()));
+            writing[slot] = new Slot(mostBytes);
+            reading[slot] = new Slot(mostBytes);
         }
     }
 
-    private long inputBytes(long elements) {
-        return elements * engine.computeType().elementBytes();
+    private long inputBytes(Shape shape) {
+        return shape.elementCount() * engine.computeType().elementBytes();
     }
 
     /** Returns the room for the inputs of one microbatch at a time. */
@@ -90,7 +94,7 @@ public final class KeptInputs implements AutoCloseable {
     public final class Room {
         private final StateRegion region = store == null
                 ? null
-                : store.open(count * inputBytes(extent.whole().elementCount()));
+                : store.open(count * mostBytes);
         /** The slot of the input that is being read; null for none. */
         private Slot next;
         private int nextIndex;
@@ -110,7 +114,7 @@ public final class KeptInputs implements AutoCloseable {
             }
             next = null; // of an earlier microbatch
             Slot slot = writing[written++ % SLOTS];
-            slot.task.join();
+            Aside.join(slot.task);
             MemorySegment bytes = slot.memory.asSlice(0, own.byteCount());
             engine.copyToHost(own, 0, bytes);
             pool.give(own);
@@ -119,7 +123,7 @@ public final class KeptInputs implements AutoCloseable {
         }
 
         private long start(int index) {
-            return index * inputBytes(extent.whole().elementCount());
+            return index * mostBytes;
         }
 
         /** Begins to read an input that is the next one to {@link #restore}. */
@@ -127,7 +131,7 @@ public final class KeptInputs implements AutoCloseable {
             if (region != null) {
                 next = reading[read++ % SLOTS];
                 nextIndex = index;
-                MemorySegment bytes = next.memory.asSlice(0, inputBytes(extent.of(length).elementCount()));
+                MemorySegment bytes = next.memory.asSlice(0, inputBytes(extent.of(length)));
                 next.task = CompletableFuture.runAsync(() -> region.read(start(index), bytes), aside);
             }
         }
@@ -141,7 +145,7 @@ public final class KeptInputs implements AutoCloseable {
                 }
                 Slot slot = next;
                 next = null;
-                slot.task.join();
+                Aside.join(slot.task);
                 own = pool.take(extent, length);
                 engine.copyFromHost(slot.memory.asSlice(0, own.byteCount()), own, 0);
             }

@@ -14,7 +14,6 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.stream.IntStream;
 
 /**
@@ -94,7 +93,7 @@ final class StoredMoments implements AutoCloseable {
         if (chunk + 1 < chunks.size()) {
             read(chunk + 1);
         }
-        join(reads.get(chunk));
+        Aside.join(reads.get(chunk));
         List<MemorySegment> slot = slot(chunk);
         for (int moment = 0; moment < staging.size(); moment++) {
             engine.copyFromHost(slot.get(moment), staging.get(moment), 0);
@@ -113,7 +112,7 @@ final class StoredMoments implements AutoCloseable {
             }
         }));
         if (chunk + 1 == chunks.size()) {
-            writes.forEach(StoredMoments::join);
+            writes.forEach(Aside::join);
             reads.clear();
             writes.clear();
         }
@@ -131,17 +130,6 @@ final class StoredMoments implements AutoCloseable {
 
     private CompletableFuture<Void> run(Runnable task) {
         return CompletableFuture.runAsync(task, aside);
-    }
-
-    private static void join(CompletableFuture<Void> task) {
-        try {
-            task.join();
-        } catch (CompletionException failure) {
-            if (failure.getCause() instanceof RuntimeException known) {
-                throw known;
-            }
-            throw failure;
-        }
     }
 
     @Override

@@ -2,7 +2,6 @@ package dev.troupe.shard;
 
 import dev.troupe.parallel.Aside;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 
 /**
  * The queue of a stage's tasks on another thread, in order, while its own thread computes. After a failure no later task
@@ -38,13 +37,6 @@ final class SideWork {
             inProgress.exceptionally(failure -> null).join();
             aside.waited(System.nanoTime() - start);
         }
-        try {
-            inProgress.join();
-        } catch (CompletionException failure) {
-            if (failure.getCause() instanceof RuntimeException known) {
-                throw known;
-            }
-            throw failure;
-        }
+        Aside.join(inProgress);
     }
 }

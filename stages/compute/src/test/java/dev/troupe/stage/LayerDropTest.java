@@ -244,20 +244,7 @@ class LayerDropTest {
                 NaivePipeline start = pipeline(golden,
                         new Way(2, Order.ONE_FORWARD_ONE_BACKWARD, Recompute.NONE, Replay.INSIDE),
                         dropping(ofModel(golden), 0))) {
-            double before = start.gradients(1, Order.ONE_FORWARD_ONE_BACKWARD).loss();
-            Map<String, double[]> gradients = start.values(Stage::gradients);
-            Map<String, double[]> weights = start.values(Stage::weights);
-            start.stages.forEach(stage -> stage.optimizerStep(1e-5, 1, 1));
-            double predicted = 0;
-            for (Map.Entry<String, double[]> changed : start.values(Stage::weights).entrySet()) {
-                double[] gradient = gradients.get(changed.getKey());
-                double[] old = weights.get(changed.getKey());
-                for (int i = 0; i < old.length; i++) {
-                    predicted += gradient[i] * (changed.getValue()[i] - old[i]);
-                }
-            }
-            double after = start.gradients(1, Order.ONE_FORWARD_ONE_BACKWARD).loss();
-            assertEquals(predicted, after - before, 1e-3 * Math.abs(predicted));
+            start.assertGradientOfLoss(1);
         }
     }
 }

@@ -1,5 +1,7 @@
 package dev.troupe.stage;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
 import dev.troupe.batch.MicrobatchRows;
 import dev.troupe.engine.DataType;
 import dev.troupe.engine.Engine;
@@ -302,6 +304,24 @@ final class NaivePipeline implements Training, AutoCloseable {
             }
         }
         return values;
+    }
+
+    /** A small update changes the loss of a step by the gradient: both losses drop the same elements and halves. */
+    void assertGradientOfLoss(int step) {
+        double before = gradients(step, Order.ONE_FORWARD_ONE_BACKWARD).loss();
+        Map<String, double[]> gradients = values(Stage::gradients);
+        Map<String, double[]> weights = values(Stage::weights);
+        stages.forEach(stage -> stage.optimizerStep(1e-5, 1, 1));
+        double predicted = 0;
+        for (Map.Entry<String, double[]> changed : values(Stage::weights).entrySet()) {
+            double[] gradient = gradients.get(changed.getKey());
+            double[] old = weights.get(changed.getKey());
+            for (int i = 0; i < old.length; i++) {
+                predicted += gradient[i] * (changed.getValue()[i] - old[i]);
+            }
+        }
+        double after = gradients(step, Order.ONE_FORWARD_ONE_BACKWARD).loss();
+        assertEquals(predicted, after - before, 1e-3 * Math.abs(predicted));
     }
 
     @Override
