@@ -63,6 +63,7 @@ final class LayoutCommand implements Callable<Integer> {
     @Override
     public Integer call() throws JsonProcessingException {
         if (plan) {
+            requireNoGrid();
             output.print(ShardingPrint.of(options.read()));
             output.flush();
             return ExitCode.DONE;
@@ -82,6 +83,15 @@ final class LayoutCommand implements Callable<Integer> {
         });
         output.flush();
         return ExitCode.DONE;
+    }
+
+    private void requireNoGrid() {
+        if (world != null || pipeline != null || tensor != null || data != null || expert != 1
+                || format != Format.table) {
+            throw new UsageException(
+                    "--plan prints the run of a configuration as text: leave the other options out, and"
+                            + " set its axes by -s, such as -s parallel.tensor=2");
+        }
     }
 
     private void requireGrid() {

@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @Tag("plan")
 class LayoutCommandTest {
@@ -77,5 +78,13 @@ class LayoutCommandTest {
         assertEquals(sentence, door.refusal().strip());
         assertEquals(ExitCode.WRONG_REQUEST, door.exitCode());
         assertEquals("", door.output());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"--world=8", "--tensor=2", "--expert=2", "--format=json"})
+    void shouldRefuseOptionsOfGroupsForAPlan(String option) {
+        Door door = Door.call("layout", "--plan", option);
+        assertTrue(door.refusal().contains("leave the other options out"), door.refusal());
+        assertEquals(ExitCode.WRONG_REQUEST, door.exitCode());
     }
 }

@@ -1,5 +1,6 @@
 package dev.troupe.cli;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -153,6 +154,25 @@ class ShardingRunTest {
         }
     }
 
+    /** A whole attention and divided MLPs with settings that other parts of a run read. */
+    @ParameterizedTest
+    @ValueSource(strings = {"training.recompute=full training.recompute-partition=true",
+            "training.recompute=full training.layer-drop.keep=0.5", "training.lora.rank=2", "training.dropout=0.2",
+            "engine.exact-rows=true", "parallel.invariant=[data] parallel.data=2 training.zero=2",
+            "model.family=mixtral model.experts=4"})
+    void shouldTrainAsOneRankWithOtherSettings(String others) {
+        List<String> settings = together(MODEL, others.split(" "));
+        settings = together(settings, "training.precision=float64");
+        double[] alone = RunFiles.metrics(train("alone", settings), "loss");
+        for (String rules : List.of("heads, inner -> tensor", "inner, rows -> tensor")) {
+            if (rules.contains("heads") || !others.contains("experts")) {
+                double[] shared = RunFiles.metrics(train(rules.substring(0, 5), settings, "parallel.tensor=2",
+                        PLAN + rules + (others.contains("data") ? "; batch -> data" : "")), "loss");
+                assertArrayEquals(alone, shared, 1e-9);
+            }
+        }
+    }
+
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {
             "heads, hidden -> tensor | line 1: | both dimensions | heads and hidden",
@@ -192,6 +212,10 @@ class ShardingRunTest {
                 PLAN + "inner -> tensor")).requireRefused("parallel.sequence = true", "parallel.sharding");
         Execution.train(directory.resolve("run"), together(MODEL, "parallel.data=2", PLAN + "inner -> tensor"))
                 .requireRefused("parallel.data = 2", "batch -> data");
+        Execution.train(directory.resolve("run"), together(MODEL, "parallel.data=2",
+                "training.replicas.mode=diloco", "training.replicas.inner-steps=1", PLAN + "batch -> data"))
+                .requireRefused("training.replicas.mode = diloco",
+                        "sharding plan");
         Execution.train(directory.resolve("run"), together(MODEL, PLAN + directory.resolve("nowhere")))
                 .requireRefused("parallel.sharding", "nowhere");
     }

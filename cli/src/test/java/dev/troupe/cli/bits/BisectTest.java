@@ -61,6 +61,8 @@ class BisectTest {
         assertTrue(equal.path("outputs").intValue() > 60, equal.toString());
         Path cut = train("cut", "parallel.pipeline=2", "parallel.layout=Etta|mtL");
         assertTrue(bisect(ExitCode.DONE, zigzag, cut).path("outputs").intValue() > 60);
+        Path planned = train("planned", "parallel.pipeline=1", "parallel.sharding=batch -> data");
+        bisect(ExitCode.DONE, one, planned);
         Execution text = Execution.command("bisect", one.toString(), one.toString());
         assertTrue(text.output().startsWith("Equal: "), text.output());
     }

@@ -145,6 +145,21 @@ class ShardingPlansTest {
         return ShardingText.of(ShardingRules.standard(cutsRows).plan(model), _ -> Optional.empty());
     }
 
+    /** The bias of a router's choice has no gradient, and every rank reads all of it. */
+    @Test
+    void shouldRefuseACutOfTheBiasOfAChoice() {
+        ModelSpec model = ModelFamilies.named("glm4_moe").read(new Section(Map.ofEntries(Map.entry("layers", 2),
+                Map.entry("hidden", 16), Map.entry("heads", 4), Map.entry("inner", 12), Map.entry("expert-inner", 12),
+                Map.entry("sequence-length", 20), Map.entry("vocabulary-size", 96),
+                Map.entry("tie-embeddings", false), Map.entry("experts", 4), Map.entry("first-dense-blocks", 1))));
+        String text = standard(model, false);
+        String line = text.lines().filter(one -> one.contains("correction_bias")).findFirst().orElseThrow();
+        assertEquals(StreamSharding.of(false), lowered(model, text, 2).sharding());
+        String cut = text.replace(line, line.replace("invariant", "cut experts"));
+        assertTrue(assertThrows(ShardingException.class, () -> lowered(model, cut, 2)).getMessage()
+                .contains("but the parameter is cut experts"));
+    }
+
     /** A dictionary of PyTorch from a published explanation, with sequence parallelism. */
     @Test
     void shouldReadTheDictionaryOfPyTorch() throws IOException {

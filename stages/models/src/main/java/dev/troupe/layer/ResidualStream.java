@@ -4,7 +4,7 @@ import dev.troupe.engine.Engine;
 import dev.troupe.engine.Shape;
 import dev.troupe.engine.Tensor;
 import dev.troupe.parallel.LayerMoves;
-import dev.troupe.parallel.ShardingMove;
+import dev.troupe.parallel.ShardingMove.Collective;
 import dev.troupe.parallel.TensorGroup;
 
 /**
@@ -19,7 +19,11 @@ public final class ResidualStream {
     private final Engine engine;
     private final TensorPool pool;
     private final TensorGroup group;
-    private final LayerMoves moves;
+    private final boolean cutsRows;
+    private final Collective enter;
+    private final Collective enterBackward;
+    private final Collective leave;
+    private final Collective leaveBackward;
     private final TensorPool.Extent allRows;
     private final TensorPool.Extent ownRows;
 
@@ -31,9 +35,13 @@ public final class ResidualStream {
         engine = context.engine();
         pool = context.pool();
         group = context.share().group();
-        this.moves = moves;
+        cutsRows = moves.cutsRows();
+        enter = moves.enter().collective();
+        enterBackward = moves.enter().dual().collective();
+        leave = moves.leave().collective();
+        leaveBackward = moves.leave().dual().collective();
         allRows = context.activation(context.hidden());
-        ownRows = moves.cutsRows() ? context.extent(length -> ownPart(allRows.of(length))) : allRows;
+        ownRows = cutsRows ? context.extent(length -> ownPart(allRows.of(length))) : allRows;
     }
 
     /** Returns the stream of a group that divides its rows, even if the group of this context does not. */
@@ -52,22 +60,22 @@ public final class ResidualStream {
     }
 
     int firstRow(int length) {
-        return moves.cutsRows() ? group.rank() * ownRows.of(length).size(0) : 0;
+        return cutsRows ? group.rank() * ownRows.of(length).size(0) : 0;
     }
 
     /** Returns the input of the computation; takes over this rank's part of the stream. */
     public Tensor enter(Tensor own, int length) {
-        return moved(moves.enter(), own, true, length);
+        return moved(enter, own, true, length);
     }
 
     /** Returns this rank's part of the gradient for the stream; takes over the gradient for the computation's input. */
     Tensor enterBackward(Tensor gradient, int length) {
-        return moved(moves.enter().dual(), gradient, true, length);
+        return moved(enterBackward, gradient, true, length);
     }
 
     /** Returns this rank's part of the result in the stream; takes over the result of its computation, of all rows. */
     public Tensor leave(Tensor result, int length) {
-        return moved(moves.leave(), result, true, length);
+        return moved(leave, result, true, length);
     }
 
     /**
@@ -77,11 +85,11 @@ public final class ResidualStream {
      * @param takesOver whether {@code own} is given back if the result is another tensor
      */
     Tensor leaveBackward(Tensor own, boolean takesOver, int length) {
-        return moved(moves.leave().dual(), own, takesOver, length);
+        return moved(leaveBackward, own, takesOver, length);
     }
 
-    private Tensor moved(ShardingMove move, Tensor tensor, boolean takesOver, int length) {
-        return switch (move.collective()) {
+    private Tensor moved(Collective collective, Tensor tensor, boolean takesOver, int length) {
+        return switch (collective) {
             case NONE -> tensor;
             case ALL_REDUCE -> {
                 group.allReduce(tensor);
@@ -104,7 +112,7 @@ public final class ResidualStream {
                 yield instead(own, tensor, takesOver);
             }
             case PAD, FIRST, ALL_TO_ALL ->
-                throw new IllegalArgumentException("no layer executes the move " + move.text());
+                throw new IllegalArgumentException("no layer moves its stream by " + collective.word());
         };
     }
 

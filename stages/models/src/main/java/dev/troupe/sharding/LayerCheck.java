@@ -9,7 +9,6 @@ import dev.troupe.parallel.ShardType;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.regex.Pattern;
 
 /**
@@ -230,7 +229,7 @@ final class LayerCheck extends LayerFlow {
         if (result == null) {
             throw refusal(line, "an adapter of a matrix into the stream is read after the matrix");
         }
-        return result.equals(ShardType.PARTIAL) ? ShardType.PARTIAL : result;
+        return result;
     }
 
     private ShardType addend(PlanLine.Weight line, ShardType type) {
@@ -305,7 +304,7 @@ final class LayerCheck extends LayerFlow {
                     : " is of each rank's own part, so a sum would add different parts") + ": leave \"sum\" out");
         } else if (type.equals(ShardType.REPLICATED)) {
             throw refusal(line, subject + " is whole on every rank, since each does the same with it: write invariant");
-        } else if (gradient instanceof ShardType.Cut && !Objects.equals(type, gradient)) {
+        } else if (!type.equals(gradient)) {
             throw refusal(line, subject + " is " + gradient.text() + ", but the parameter is " + type.text());
         }
     }

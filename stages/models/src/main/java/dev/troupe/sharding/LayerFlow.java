@@ -83,11 +83,9 @@ abstract class LayerFlow {
     }
 
     protected final boolean isWhole() {
-        return isHead
+        return isHead || isEmbedding
                 ? inner.equals(ShardType.INVARIANT)
-                : isEmbedding
-                        ? inner.equals(ShardType.INVARIANT)
-                        : enter == null || enter.to().equals(ShardType.INVARIANT);
+                : enter == null || enter.to().equals(ShardType.INVARIANT);
     }
 
     protected final void move(PlanLine.Moved moved) {

@@ -180,7 +180,8 @@ public record ShardingRules(Set<String> cut) {
         }
     }
 
-    private static int place(ParameterSpec parameter, Role role) {
+    /** Returns the place of a parameter's line in the order of the computation. */
+    static int place(ParameterSpec parameter, Role role) {
         return switch (role) {
             case NORM -> 0;
             case ROUTER, CHOICE_BIAS -> 1;

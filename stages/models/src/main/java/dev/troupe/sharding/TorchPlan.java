@@ -122,7 +122,8 @@ final class TorchPlan {
     private List<PlanLine> lines(LayerSpec layer, int begin) {
         boolean inputsFirst = model.family().storesInputsFirst();
         List<ParameterSpec> ordered = layer.parameters().stream()
-                .sorted(Comparator.comparing(one -> Role.of(one, layer, inputsFirst))).toList();
+                .sorted(Comparator.comparing(one -> ShardingRules.place(one, Role.of(one, layer, inputsFirst))))
+                .toList();
         List<PlanLine> lines = new ArrayList<>();
         Optional<TorchDictionary.Value> prepare = prepare(layer);
         boolean hasEntered = layer.letter() == 'E';

@@ -2,6 +2,7 @@ package dev.troupe.plan.prepare;
 
 import dev.troupe.config.RunSpec;
 import dev.troupe.config.spec.ParallelSpec;
+import dev.troupe.config.spec.update.ReplicasSpec;
 import dev.troupe.model.ModelSpec;
 import dev.troupe.parallel.StreamSharding;
 import dev.troupe.plan.UsageException;
@@ -25,6 +26,11 @@ public record RunSharding(ShardingPlan plan, ShardingCheck.Result checked) {
      */
     public static RunSharding of(RunSpec spec, ModelSpec model, int sequenceLength) {
         ParallelSpec parallel = spec.parallel();
+        ReplicasSpec.Mode replicas = spec.training().update().replicas().mode();
+        if (replicas != ReplicasSpec.Mode.NONE) {
+            throw new UsageException("training.replicas.mode = " + replicas.word() + " trains a model for each"
+                    + " data-parallel rank, but a sharding plan sums the gradients of all: leave one of them out");
+        }
         try {
             ShardingPlan plan = parallel.sharding().isPlanned()
                     ? ShardingPlan.read(parallel.sharding().plan(), model)
@@ -37,11 +43,14 @@ public record RunSharding(ShardingPlan plan, ShardingCheck.Result checked) {
         }
     }
 
-    /** Returns what layers execute; without a plan every layer is divided. */
+    /** Returns what layers execute; without a plan every layer is divided. One rank alone executes no plan. */
     static StreamSharding executed(RunSpec spec, ModelSpec model, int sequenceLength) {
-        return spec.parallel().sharding().isPlanned()
-                ? of(spec, model, sequenceLength).checked().sharding()
-                : StreamSharding.of(spec.parallel().sequence());
+        ParallelSpec parallel = spec.parallel();
+        if (!parallel.sharding().isPlanned()) {
+            return StreamSharding.of(parallel.sequence());
+        }
+        StreamSharding planned = of(spec, model, sequenceLength).checked().sharding();
+        return parallel.tensor() > 1 ? planned : StreamSharding.of(false);
     }
 
     /** Returns the request with the value of {@code parallel.sequence} that follows from its plan. */
@@ -52,18 +61,17 @@ public record RunSharding(ShardingPlan plan, ShardingCheck.Result checked) {
             return request;
         }
         StreamSharding sharding = executed(spec, model, sequenceLength);
-        if (!sharding.wholeLayers().isEmpty() && parallel.tensor() > 1 && spec.engine().kind().equals("emulated")) {
+        if (!sharding.wholeLayers().isEmpty() && spec.engine().kind().equals("emulated")) {
             throw new UsageException(
                     "parallel.sharding has layers that each rank computes whole, but the engine emulated"
                             + " has only the costs of divided ones: choose another engine.kind, or divide them");
         }
-        boolean cutsRows = sharding.cutsRows() && parallel.tensor() > 1;
-        if (parallel.sequence() && !cutsRows) {
+        if (parallel.sequence() && !sharding.cutsRows()) {
             throw new UsageException("parallel.sequence = true, but parallel.sharding leaves the rows of the residual"
                     + " stream whole: take one of them away");
         }
-        return cutsRows == parallel.sequence()
+        return sharding.cutsRows() == parallel.sequence()
                 ? request
-                : request.with(spec.with(Map.of("parallel.sequence", cutsRows)));
+                : request.with(spec.with(Map.of("parallel.sequence", true)));
     }
 }
