@@ -181,6 +181,13 @@ class DiLoCoTest {
     }
 
     @Test
+    void shouldRefuseBiasesThatFollowLoads() {
+        Execution.train(directory.resolve("refused"), Golden.named("glm4moe").settings("model.bias-update-rate=0.001",
+                "engine.kind=reference", MODE, INNER_STEPS + 1)).requireRefused("training.replicas.mode = diloco",
+                        "model.bias-update-rate");
+    }
+
+    @Test
     void shouldRefuseStepsThatEndInsideARound() {
         Execution refused = Execution.train(directory.resolve("refused"), settings(STEPS + 10));
         assertEquals(2, refused.exitCode(), refused.errors());

@@ -97,6 +97,7 @@ class RefusalTest {
                         "training.gradient-exchange", "each rank rounds"),
                 refused("parallel.invariant=[data] parallel.data=2 training.replicas.mode=diloco training.steps=100",
                         "training.replicas.mode", "none with parallel.invariant"),
+                refused("parallel.invariant=[data] engine.kind=nd4j", "parallel.invariant", "engine.threads = 0"),
                 refused("parallel.invariant=[data] parallel.schedule=pipedream-2bw", "parallel.invariant", "overlap"),
                 refused("parallel.sequence=true", "parallel.sequence", "parallel.tensor = 1"),
                 refused("model.sequence-length=2000000", "built-in corpus", "one sequence of 2000000"),

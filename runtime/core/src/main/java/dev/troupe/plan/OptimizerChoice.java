@@ -33,7 +33,7 @@ public final class OptimizerChoice {
         ReplicasSpec replicas = run.training().update().replicas();
         boolean areReplicas = replicas.mode() != ReplicasSpec.Mode.NONE;
         if (areReplicas) {
-            requireWholeReplicas(run);
+            requireWholeReplicas(run, model);
         }
         if (run.training().memory().offload().optimizer() == OffloadSpec.Place.DISK) {
             return stored(spec, rule);
@@ -50,7 +50,7 @@ public final class OptimizerChoice {
     }
 
     /** Refuses settings under which a data-parallel rank has no model of its own, or no step of its own. */
-    private static void requireWholeReplicas(RunSpec run) {
+    private static void requireWholeReplicas(RunSpec run, ModelSpec model) {
         String replicas = "training.replicas.mode = " + run.training().update().replicas().mode().word()
                 + " trains a whole model on each data-parallel rank, but ";
         String instead = ", or set training.replicas.mode to none";
@@ -61,6 +61,11 @@ public final class OptimizerChoice {
         if (run.parallel().expert() > 1) {
             throw new UsageException(replicas + "with parallel.expert = " + run.parallel().expert()
                     + " these ranks divide its experts: set it to 1" + instead);
+        }
+        if (model.balance().filter(one -> one.training().biasUpdateRate() > 0).isPresent()) {
+            throw new UsageException(replicas
+                    + "the outer rate and momentum have no meaning for the biases that model.bias-update-rate moves: set"
+                    + " it to 0" + instead);
         }
         if (run.training().update().roundsGradients()) {
             throw new UsageException(replicas

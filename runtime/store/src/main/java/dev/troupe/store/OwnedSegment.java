@@ -108,6 +108,12 @@ final class OwnedSegment {
         acknowledged = stamp;
     }
 
+    /** Returns a push of another worker that waits, if it is of another range or time. */
+    Optional<Push> unlike(Push push) {
+        return pending.values().stream().filter(one -> one.worker() != push.worker()
+                && (one.time() != push.time() || !one.range().equals(push.range()))).findFirst();
+    }
+
     /**
      * Takes the next push of a worker; returns the pushes of an update if it is complete.
      *
@@ -115,31 +121,21 @@ final class OwnedSegment {
      */
     Optional<List<Push>> update(Push push, int workers) {
         pending.put(push.worker(), push);
-        if (workers == 1) {
-            return Optional.of(List.of(pending.remove(push.worker())));
-        }
         if (pending.size() < workers) {
             return Optional.empty();
         }
         List<Push> all = List.copyOf(pending.values());
         pending.clear();
-        if (all.stream().anyMatch(one -> one.time() != push.time() || !one.range().equals(push.range()))) {
-            throw new IllegalStateException(
-                    "with sequential consistency every worker pushes the same ranges at the same"
-                            + " times, but found "
-                            + all.stream().map(one -> "worker " + one.worker() + " " + one.range()
-                                    + " at time " + one.time()).toList());
-        }
         return Optional.of(all);
     }
 
     /** Records an update; pulls that waited for it may be read from now on. */
-    void applied(Apply apply, SegmentState state, Consistency consistency) {
+    void applied(Apply apply, SegmentState state) {
         unacknowledged.add(apply);
         Iterator<Pull> waiting = tooEarly.iterator();
         while (waiting.hasNext()) {
             Pull pull = waiting.next();
-            if (state.earliestClock() >= pull.needed()) {
+            if (state.earliestClock(pull.range()) >= pull.needed()) {
                 waiting.remove();
                 reads.add(read(pull, state));
             }
@@ -170,7 +166,7 @@ final class OwnedSegment {
     Optional<Read> pull(Pull pull, SegmentState state) {
         tooEarly.removeIf(earlier -> earlier.worker() == pull.worker());
         reads.removeIf(earlier -> earlier.pull().worker() == pull.worker());
-        if (state.earliestClock() < pull.needed()) {
+        if (state.earliestClock(pull.range()) < pull.needed()) {
             tooEarly.add(pull);
             return Optional.empty();
         }
@@ -184,7 +180,8 @@ final class OwnedSegment {
 
     private static Read read(Pull pull, SegmentState state) {
         return new Read(pull, state.stamp(),
-                new Pulled(pull.segment(), pull.ticket(), state.values(), state.earliestClock()));
+                new Pulled(pull.segment(), pull.ticket(), state.values(pull.range()),
+                        state.earliestClock(pull.range())));
     }
 
     /** Returns the reads of states up to this stamp. */

@@ -59,13 +59,18 @@ public final class SegmentState {
         return values.clone();
     }
 
+    double[] values(KeyRange part) {
+        int offset = (int) (part.first() - range.first());
+        return Arrays.copyOfRange(values, offset, offset + part.count());
+    }
+
     /** Returns this parameter's state of the server function. */
     double ofFunction(int index, long key) {
         return ofFunction[index][(int) (key - range.first())];
     }
 
-    long earliestClock() {
-        return clocks.earliest(range);
+    long earliestClock(KeyRange part) {
+        return clocks.earliest(part);
     }
 
     /** Applies one update: the sum of some pushes to one range, in their order. */

@@ -126,13 +126,12 @@ public final class ServerMachine {
     /** Repeats every message that needs an answer and has none yet. */
     public List<Sent> tick() {
         for (OwnedSegment one : owned.values()) {
-            int segment = one.segment();
             switch (one.phase()) {
                 case COLLECTS -> collect(one);
                 case INSTALLS -> one.notInstalled().forEach(server -> install(one, server));
                 case SERVES -> one.unacknowledged().forEach(apply -> forward(apply, one.copies().getFirst()));
             }
-            proceed(segment, one);
+            proceed(one);
         }
         return taken();
     }
@@ -156,7 +155,8 @@ public final class ServerMachine {
     }
 
     /** Goes from phase to phase if nothing is missing. */
-    private void proceed(int segment, OwnedSegment one) {
+    private void proceed(OwnedSegment one) {
+        int segment = one.segment();
         if (one.phase() == OwnedSegment.Phase.COLLECTS && states.containsKey(segment)
                 && (one.hasFoundAll(view.servers()) && one.later(stampOf(segment)).isEmpty()
                         || !rules.takesLatest())) {
@@ -200,7 +200,7 @@ public final class ServerMachine {
             case StoreMessage.Apply apply -> onApply(apply);
             case StoreMessage.Applied applied -> onApplied(applied);
             case StoreMessage.Precopy precopy -> onPrecopy(precopy);
-            case StoreMessage.Pushed _,StoreMessage.Pulled _,StoreMessage.Precopied _ ->
+            case StoreMessage.Pushed _,StoreMessage.Refused _,StoreMessage.Pulled _,StoreMessage.Precopied _ ->
                 throw new IllegalArgumentException("a server has no use for " + message);
         }
         return taken();
@@ -210,7 +210,7 @@ public final class ServerMachine {
         OwnedSegment one = owned.get(segment);
         if (one != null) {
             work.accept(one);
-            proceed(segment, one);
+            proceed(one);
         }
     }
 
@@ -225,15 +225,24 @@ public final class ServerMachine {
                 send(Party.worker(push.worker()), new StoreMessage.Pushed(push.segment(), push.sequence()));
             }
         } else if (push.sequence() <= applied + 1) {
-            one.update(push, consistency.addsUp() ? layout.workers() : 1).ifPresent(pushes -> apply(one, pushes));
+            one.unlike(push).ifPresentOrElse(other -> refuse(push, other),
+                    () -> one.update(push, consistency.addsUp() ? layout.workers() : 1)
+                            .ifPresent(pushes -> apply(one, pushes)));
         }
+    }
+
+    private void refuse(StoreMessage.Push push, StoreMessage.Push other) {
+        send(Party.worker(push.worker()), new StoreMessage.Refused(push.segment(), push.sequence(),
+                "with sequential consistency every worker pushes the same ranges at the same times, but found "
+                        + push.range() + " at time " + push.time() + " of worker " + push.worker() + ", and "
+                        + other.range() + " at time " + other.time() + " of worker " + other.worker()));
     }
 
     private void apply(OwnedSegment one, List<StoreMessage.Push> pushes) {
         Stamp stamp = new Stamp(view.epoch(), stampOf(one.segment()).version() + 1);
         states.get(one.segment()).apply(stamp, pushes, function);
         StoreMessage.Apply apply = new StoreMessage.Apply(view.epoch(), one.segment(), stamp, pushes);
-        one.applied(apply, states.get(one.segment()), consistency);
+        one.applied(apply, states.get(one.segment()));
         if (!one.copies().isEmpty()) {
             forward(apply, one.copies().getFirst());
         }

@@ -27,16 +27,20 @@ public sealed interface StoreMessage {
     record Pushed(int segment, long sequence) implements StoreMessage {
     }
 
-    /**
-     * A request for the parameters of a segment.
-     *
-     * @param ticket distinguishes the worker's requests
-     * @param needed the pushes that every key must have of each worker
-     */
-    record Pull(int segment, int worker, long ticket, long needed) implements StoreMessage {
+    /** The answer to a push that can be no part of an update, with the reason; the worker is wrong. */
+    record Refused(int segment, long sequence, String reason) implements StoreMessage {
     }
 
-    /** The parameters of a segment, with the earliest clock of their keys. */
+    /**
+     * A request for parameters of a segment.
+     *
+     * @param ticket distinguishes the worker's requests
+     * @param needed the pushes that every key of the range must have of each worker
+     */
+    record Pull(int segment, int worker, long ticket, KeyRange range, long needed) implements StoreMessage {
+    }
+
+    /** The parameters of the range of a pull, with the earliest clock of their keys. */
     record Pulled(int segment, long ticket, double[] values, long clock) implements StoreMessage {
     }
 

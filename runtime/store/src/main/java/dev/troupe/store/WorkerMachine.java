@@ -47,7 +47,7 @@ public final class WorkerMachine {
     }
 
     /**
-     * Pushes a gradient.
+     * Pushes a gradient. With sequential consistency every worker pushes the same ranges at the same times.
      *
      * @param time the worker's time, at least the time of its last push to any of the keys
      * @param gradient one number for each key of the range
@@ -80,7 +80,8 @@ public final class WorkerMachine {
         ticket++;
         reading = Optional.of(new Reading(range, new double[range.count()]));
         for (int segment : layout.segmentsOf(range)) {
-            pulls.put(segment, new StoreMessage.Pull(segment, id, ticket, consistency.needed(time)));
+            pulls.put(segment, new StoreMessage.Pull(segment, id, ticket,
+                    layout.range(segment).and(range).orElseThrow(), consistency.needed(time)));
         }
         return tick();
     }
@@ -105,7 +106,11 @@ public final class WorkerMachine {
         sent.add(new Sent(Party.worker(id), Party.server(chains.get(message.segment()).getFirst()), message));
     }
 
-    /** Handles a message; returns the messages to send. */
+    /**
+     * Handles a message; returns the messages to send.
+     *
+     * @throws IllegalStateException with the reason if a push was refused
+     */
     public List<Sent> on(StoreMessage message) {
         List<Sent> sent = new ArrayList<>();
         switch (message) {
@@ -116,6 +121,7 @@ public final class WorkerMachine {
                     Optional.ofNullable(ofSegment.peek()).ifPresent(push -> send(sent, push));
                 }
             }
+            case StoreMessage.Refused refused -> throw new IllegalStateException(refused.reason());
             case StoreMessage.Pulled pulled -> onPulled(pulled);
             default -> throw new IllegalArgumentException("a worker has no use for " + message);
         }
@@ -123,13 +129,11 @@ public final class WorkerMachine {
     }
 
     private void onPulled(StoreMessage.Pulled pulled) {
-        if (pulled.ticket() != ticket || pulls.remove(pulled.segment()) == null) {
-            return;
+        StoreMessage.Pull pull = pulled.ticket() == ticket ? pulls.remove(pulled.segment()) : null;
+        if (pull != null) {
+            Reading whole = reading.orElseThrow();
+            System.arraycopy(pulled.values(), 0, whole.values(),
+                    (int) (pull.range().first() - whole.range().first()), pull.range().count());
         }
-        KeyRange ofSegment = layout.range(pulled.segment());
-        KeyRange range = reading.orElseThrow().range();
-        KeyRange part = ofSegment.and(range).orElseThrow();
-        System.arraycopy(pulled.values(), (int) (part.first() - ofSegment.first()), reading.orElseThrow().values(),
-                (int) (part.first() - range.first()), part.count());
     }
 }

@@ -1,5 +1,6 @@
 package dev.troupe.store;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -13,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The ring, the clocks and the server functions. */
+/** The ring, the clocks, the server functions, and one server with two workers. */
 @Tag("plan")
 class StorePartsTest {
     private static final int VIRTUAL_NODES = 64;
@@ -89,6 +90,48 @@ class StorePartsTest {
         RangeClocks clocks = new RangeClocks(new KeyRange(0, 9), 1);
         clocks.set(new KeyRange(2, 5), 0, 4);
         assertThrows(IllegalArgumentException.class, () -> clocks.set(new KeyRange(4, 9), 0, 3));
+    }
+
+    private final StoreLayout small = new StoreLayout(8, 8, 2, 1, 1);
+    private final ServerMachine server = new ServerMachine(0, small, new ServerFunction.Sgd(-1),
+            Consistency.SEQUENTIAL);
+    private final List<WorkerMachine> workers = IntStream.range(0, 2)
+            .mapToObj(id -> new WorkerMachine(id, small, Consistency.SEQUENTIAL)).toList();
+
+    private void begin() {
+        StoreView view = new StoreView(1, List.of(0));
+        server.begin(range -> new double[range.count()]);
+        server.onView(view);
+        workers.forEach(worker -> worker.onView(view));
+    }
+
+    private void deliver(List<Party.Sent> messages) {
+        messages.stream().flatMap(sent -> server.on(sent).stream())
+                .forEach(answer -> deliver(workers.get(answer.to().number()).on(answer.message())));
+    }
+
+    @Test
+    void shouldWaitForTheKeysOfAPullAlone() {
+        begin();
+        KeyRange pushed = new KeyRange(2, 5);
+        deliver(workers.get(0).push(0, pushed, new double[]{1, 2, 3}));
+        deliver(workers.get(1).push(0, pushed, new double[]{4, 5, 6}));
+        deliver(workers.get(0).pull(1, new KeyRange(3, 5)));
+        assertArrayEquals(new double[]{7, 9}, workers.get(0).pulled().orElseThrow());
+        deliver(workers.get(0).pull(1, new KeyRange(3, 6)));
+        assertTrue(workers.get(0).pulled().isEmpty(), "nobody has pushed key 5");
+    }
+
+    /** The worker learns it, and the server serves the others. */
+    @Test
+    void shouldRefuseAnotherRangeThanTheOtherWorkersHave() {
+        begin();
+        deliver(workers.get(0).push(0, new KeyRange(0, 2), new double[2]));
+        String refusal = assertThrows(IllegalStateException.class,
+                () -> deliver(workers.get(1).push(0, new KeyRange(0, 3), new double[3]))).getMessage();
+        assertTrue(refusal.contains("end=3] at time 0 of worker 1") && refusal.contains("end=2] at time 0 of worker 0"),
+                refusal);
+        assertEquals(List.of(0), server.serves());
     }
 
     /** Two steps from 1 with gradients 0.5 and -0.25, by PyTorch 2.13 in float64. */

@@ -32,7 +32,7 @@ public final class EmulatedEngineProvider implements EngineProvider {
     public Optional<String> obstacle(Need need) {
         return switch (need) {
             case EngineSettings settings -> EngineProvider.unlessInexact(KIND, settings);
-            case Capability.DROPOUT -> Optional.empty();
+            case Capability.DROPOUT, Capability.ANY_THREADS -> Optional.empty();
             case Capability.VALUES -> Optional.of(
                     "the engine emulated keeps time and computes nothing: set engine.kind = cpu or reference");
         };

@@ -38,6 +38,8 @@ public final class Nd4jEngineProvider implements EngineProvider {
             case Capability.VALUES -> Optional.empty();
             case Capability.DROPOUT -> Optional.of(
                     "the engine nd4j has no dropout: set engine.kind = cpu, or training.dropout = 0");
+            case Capability.ANY_THREADS -> Optional.of("the engine nd4j may have other bits with another number of"
+                    + " threads: set engine.threads, or engine.kind = cpu");
         };
     }
 

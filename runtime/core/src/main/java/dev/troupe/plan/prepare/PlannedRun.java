@@ -2,6 +2,7 @@ package dev.troupe.plan.prepare;
 
 import dev.troupe.batch.ValidationBatches;
 import dev.troupe.config.RunSpec;
+import dev.troupe.config.spec.InvariantSpec;
 import dev.troupe.config.spec.OffloadSpec;
 import dev.troupe.config.spec.ReplaySpec;
 import dev.troupe.config.spec.TrainingSpec;
@@ -62,7 +63,7 @@ public record PlannedRun(OpenedRun opened, TrainingPlan plan, EngineChoice engin
                         training.memory().offload().activations() == OffloadSpec.Place.DISK
                                 ? Optional.of(StateStore.NOTHING)
                                 : Optional.empty()))
-                .with(order(spec));
+                .with(order(spec, choice));
         TrainingPlan planned = TrainingPlan.of(start.model(), settings, spec.parallel().layout(), schedule,
                 spec.parallel().ranks(),
                 RunSharding.executed(spec, start.model(), start.sequenceLength()), Zero.of(training.memory().zero()),
@@ -77,8 +78,14 @@ public record PlannedRun(OpenedRun opened, TrainingPlan plan, EngineChoice engin
                 dropped);
     }
 
-    private static GradientOrder order(RunSpec spec) {
+    private static GradientOrder order(RunSpec spec, EngineChoice engine) {
         if (spec.invariant().data()) {
+            if (spec.engine().threads() == 0) {
+                engine.provider().obstacle(Capability.ANY_THREADS).ifPresent(sentence -> {
+                    throw new UsageException(InvariantSpec.KEY
+                            + ": engine.threads = 0 divides the cores among the ranks, but " + sentence);
+                });
+            }
             return GradientOrder.TREE;
         }
         return spec.training().update().roundsGradients() ? GradientOrder.ROUNDED_RANKS : GradientOrder.RANKS;

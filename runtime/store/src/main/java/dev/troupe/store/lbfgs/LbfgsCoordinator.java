@@ -51,6 +51,7 @@ public final class LbfgsCoordinator {
     private final List<Double> evaluated = new ArrayList<>();
     private int vectorCount = FIRST_FREE;
     private double scale = 1;
+    private boolean isFirst = true;
     private Point here;
     private double lastStep;
 
@@ -98,12 +99,14 @@ public final class LbfgsCoordinator {
 
     /** Does one iteration: a direction, a line search along it, and a pair for the history. */
     public void iterate() {
-        boolean isFirst = pairs.isEmpty();
         computeDirection();
         double slope = vectors.dot(here.gradient(), DIRECTION);
         vectors.send(new Copy(PARAMETERS, START));
         Point start = new Point(0, here.value(), slope, here.gradient());
-        double first = isFirst ? Math.min(1, 1 / vectors.sum(new AbsoluteSum(here.gradient()))) : 1;
+        double first = isFirst
+                ? Math.min(1, 1 / vectors.sum(new AbsoluteSum(here.gradient())))
+                : 1;
+        isFirst = false;
         Point found = new WolfeSearch(new OnShards(), start, vectors.largest(DIRECTION), curvature,
                 toleranceOfChange).from(first);
         moveTo(found.step());

@@ -5,7 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.troupe.store.lbfgs.LbfgsCoordinator.Objective;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
@@ -73,6 +75,23 @@ class LbfgsTest {
             }
         }
         assertArrayEquals(LAST, vectors.read(LbfgsCoordinator.PARAMETERS), 1e-8);
+    }
+
+    /** PyTorch's points with max_iter=1 and tolerance_change=2, by which each search ends where it began, without a pair. */
+    @Test
+    void shouldShortenTheVeryFirstStepAlone() {
+        ShardedVectors vectors = at(new double[]{0.25}, 1);
+        List<Double> points = new ArrayList<>();
+        LbfgsCoordinator search = new LbfgsCoordinator(vectors, (all, gradient) -> {
+            double x = all.read(LbfgsCoordinator.PARAMETERS)[0];
+            points.add(x);
+            all.write(gradient, new double[]{20 * x});
+            return 10 * x * x;
+        }, 5, LbfgsCoordinator.USUAL_CURVATURE, 2);
+        search.iterate();
+        assertEquals(0, search.stepLength());
+        search.iterate();
+        assertEquals(List.of(0.25, -0.75, -4.75), points.subList(0, 3));
     }
 
     @ParameterizedTest
