@@ -179,7 +179,7 @@ class ShardingRunTest {
             "batch, experts -> data | line 1: | both dimensions | batch and experts",
             "inner -> data | line 1: | inner cannot be cut | on the axis data",
             "heads, iner -> tensor | line 1: | no dimension iner | the nearest is inner",
-            "'vocabulary, heads, inner -> tensor' | the heads 4 do not divide | parallel.tensor = 3 | h.0.attention"})
+            "'vocabulary, heads, inner -> tensor' | does not divide the heads, 4 | parallel.tensor = 3 | h.0.attention"})
     void shouldRefuseRules(String rules, String first, String second, String third) {
         Execution.train(directory.resolve("run"), together(MODEL, "parallel.tensor=3", PLAN + rules))
                 .requireRefused("parallel.sharding: ", first, second, third);
@@ -216,7 +216,17 @@ class ShardingRunTest {
                 "training.replicas.mode=diloco", "training.replicas.inner-steps=1", PLAN + "batch -> data"))
                 .requireRefused("training.replicas.mode = diloco",
                         "sharding plan");
-        Execution.train(directory.resolve("run"), together(MODEL, PLAN + directory.resolve("nowhere")))
-                .requireRefused("parallel.sharding", "nowhere");
+    }
+
+    @Test
+    void shouldRefuseAFileWithoutAPlan() throws IOException {
+        Path nowhere = directory.resolve("nowhere");
+        Execution.train(directory.resolve("run"), together(MODEL, PLAN + nowhere))
+                .requireRefused("parallel.sharding", nowhere + ", which does not exist");
+        Path empty = Files.writeString(directory.resolve("empty"), "\n");
+        Execution.train(directory.resolve("run"), together(MODEL, PLAN + empty))
+                .requireRefused("parallel.sharding", empty + ", which is empty");
+        Execution.train(directory.resolve("run"), together(MODEL, PLAN + directory))
+                .requireRefused("parallel.sharding", directory + ", which cannot be read as text");
     }
 }

@@ -16,6 +16,7 @@ import java.util.regex.Pattern;
 public record ShardingSpec(boolean sequence, String plan) {
     private static final String KEY = "parallel.sharding";
     private static final String EXPECTED = "a sharding plan, its file, or \"\" for none";
+    private static final String ADVICE = "name a file, or write rules such as \"heads, inner, vocabulary -> tensor\"";
     private static final Pattern ANY = Pattern.compile("(?s).*");
     /** Marks of a plan, which no usual name of a file has. */
     private static final Pattern PLAN = Pattern.compile("(?s).*(?:->|[{\\n]).*");
@@ -35,15 +36,19 @@ public record ShardingSpec(boolean sequence, String plan) {
         try {
             if (Files.size(file) <= MOST_BYTES) {
                 String plan = Files.readString(file, StandardCharsets.UTF_8);
+                if (plan.isBlank()) {
+                    values.report(KEY, EXPECTED, file + ", which is empty", ADVICE);
+                }
                 values.settle(KEY, plan);
                 return plan;
             }
             values.report(KEY, "a file of at most " + MOST_BYTES + " bytes",
                     file + " of " + Files.size(file) + " bytes",
                     "name the file of a plan");
-        } catch (IOException unreadable) {
-            values.report(KEY, EXPECTED, file + ", which cannot be read: " + unreadable.getMessage(),
-                    "name a file, or write rules such as \"heads, inner, vocabulary -> tensor\"");
+        } catch (IOException _) {
+            values.report(KEY, EXPECTED,
+                    file + (Files.exists(file) ? ", which cannot be read as text" : ", which does not exist"),
+                    ADVICE);
         }
         return "";
     }

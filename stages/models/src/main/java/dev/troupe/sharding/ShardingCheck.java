@@ -204,8 +204,8 @@ public final class ShardingCheck {
 
     private void requireDivisible(PlanLine.Weight line, LayerSpec layer, Axis axis, String subject) {
         if (model.has(axis) && model.size(axis) % mesh.tensor() != 0) {
-            throw new ShardingException(line.line(), "the " + subject + " " + model.size(axis)
-                    + " do not divide among parallel.tensor = " + mesh.tensor() + " ranks (" + line.text() + ", layer "
+            throw new ShardingException(line.line(), "parallel.tensor = " + mesh.tensor() + " does not divide the "
+                    + subject + ", " + model.size(axis) + " (" + line.text() + ", layer "
                     + layer.name() + "): change one, or leave the layer whole");
         }
     }
